@@ -525,9 +525,14 @@ static int nets_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 		rc = net_item(&l, item);
 	for (i = 0; i < l.nr && !rc && staged && adds; i++)
 		rc = add_check_early(&l, &l.req[i]);
-	if (!rc && !staged)
-		rc = adds ? nets_add(&l, req->flags & LNET_NL_F_APPEND) :
-		     req->flags & LNET_NL_F_REPLACE ? for_meant(&l, set_one) : nets_del(&l);
+	if (!rc && !staged) {
+		if (adds)
+			rc = nets_add(&l, req->flags & LNET_NL_F_APPEND);
+		else if (req->flags & LNET_NL_F_REPLACE)
+			rc = for_meant(&l, set_one);
+		else
+			rc = nets_del(&l);
+	}
 	kvfree(l.req);
 	return rc;
 }
@@ -549,9 +554,10 @@ static bool first_ni(struct lnet *ln, struct lnet_nid *nid)
 
 	mutex_lock(&ln->cfg_mutex);
 	list_for_each_entry(ni, &ln->nis, link)
-		if (!found && !lnet_nid_is_lo(&ni->nid)) {
+		if (!lnet_nid_is_lo(&ni->nid)) {
 			*nid = ni->nid;
 			found = true;
+			break;
 		}
 	mutex_unlock(&ln->cfg_mutex);
 	return found;

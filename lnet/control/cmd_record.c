@@ -45,11 +45,11 @@ static int record_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 
 	if (rc)
 		return rc;
-	if (req->flags & LNET_NL_F_REPLACE)
-		return lnet_ctl_fail(e, -EOPNOTSUPP, "a recording is started or stopped");
-	if (!(req->flags & LNET_NL_F_CREATE))
+	if (!(req->flags & (LNET_NL_F_CREATE | LNET_NL_F_REPLACE)))
 		return lnet_record_stop(ctl->ln) ?
 			       lnet_ctl_fail(e, -EALREADY, "it is not recording") : 0;
+	if (!(req->flags & LNET_NL_F_CREATE))
+		return lnet_ctl_fail(e, -EOPNOTSUPP, "a recording is started or stopped");
 	rc = lnet_record_start(ctl->ln, bytes);
 	if (rc == -EALREADY)
 		return lnet_ctl_fail(e, rc, "it is recording already");

@@ -115,7 +115,7 @@ static inline struct lnet_req lnet_ctl_attrs(const struct lnet_ctl_req *req)
 bool lnet_ctl_first(const struct lnet_ctl_req *req, struct lnet_req *item);
 
 enum lnet_field_kind {
-	LNET_FIELD_HAS,		/* bool: the key is there */
+	LNET_FIELD_HAS,		/* no member: sets only @has, which becomes true with the key */
 	LNET_FIELD_NUM,		/* a number from @min to @max; a member of 1, 4 or 8 bytes */
 	LNET_FIELD_NUM_DEF,	/* the same, or -1 for the default */
 	LNET_FIELD_TEXT,	/* char[]: a text that @check accepts; @text says which */

@@ -214,13 +214,17 @@ bool lnet_ctl_first(const struct lnet_ctl_req *req, struct lnet_req *item)
 static int refuse(const struct lnet_field *f, const struct lnet_val *v, int rc,
 		  struct lnet_ctl_err *e)
 {
-	char range[48], value[LNET_TEXT_MAX] = "a list";
-	const char *quote = v->kind == LNET_VAL_TEXT ? "'" : "", *accepted = f->text;
+	char range[48], value[LNET_UDSP_TEXT] = "a list";
+	const char *quote = v->kind == LNET_VAL_TEXT ? "'" : "", *accepted = f->text, *text;
+	size_t len;
 
-	if (v->kind == LNET_VAL_INT)
+	if (v->kind == LNET_VAL_INT) {
 		scnprintf(value, sizeof(value), "%lld", (long long)v->num);
-	else if (v->kind == LNET_VAL_TEXT)
-		scnprintf(value, sizeof(value), "%.60s", v->text);
+	} else if (v->kind == LNET_VAL_TEXT) {
+		text = text_trim(v->text, &len);
+		len = min(len, sizeof(value) - 1);
+		scnprintf(value, sizeof(value), "%.*s", (int)len, text);
+	}
 	scnprintf(range, sizeof(range), "%lld to %lld", (long long)f->min, (long long)f->max);
 	accepted = accepted ? accepted : range;
 	if (f->stock)

@@ -211,21 +211,23 @@ int lnet_ctl_conf_read(struct lnet_control *ctl, struct lnet_ctl_conf **res)
 /* ---- making it so ---------------------------------------------------------------------------- */
 
 /* Memory may be short for a moment; a node that is neither old nor new would be worse. */
-#define TRIES_MAX 900
+#define TRIES_MAX 900		/* in a restore */
+#define TRIES_RUN 100		/* for one object of it */
 
 struct restore {
 	struct lnet_control *ctl;
 	struct lnet *ln;
 	const struct lnet_ctl_conf *now, *conf;	/* what there is, what is to be */
-	unsigned int tries;
+	unsigned int tries, run;		/* in all; for the current object */
 	int rc;					/* the first error */
 };
 
 /* True: what gave @rc is worth another try, which only memory is. Else @rc is noted. */
 static bool again(struct restore *r, int rc)
 {
-	if (rc == -ENOMEM && ++r->tries < TRIES_MAX)
+	if (rc == -ENOMEM && ++r->run < TRIES_RUN && ++r->tries < TRIES_MAX)
 		return true;
+	r->run = 0;
 	r->rc = r->rc ? r->rc : rc;
 	return false;
 }

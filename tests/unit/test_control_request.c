@@ -174,6 +174,7 @@ static void test_fields(void)
 	} rows[] = {
 		{ "num: 10", "", 0 },
 		{ "num: '0x0a'", "", 0 },
+		{ "num: ' 11 '", "'num' must be 0 to 10, not '11'", -ERANGE },
 		{ "num: 11", "'num' must be 0 to 10, not 11", -ERANGE },
 		{ "num: x", "'num' must be 0 to 10, not 'x'", -EINVAL },
 		{ "num: [1]", "'num' must be 0 to 10, not a list", -EINVAL },
@@ -221,6 +222,14 @@ static void test_fields(void)
 	UNIT_EQUAL(to.net, LNET_LND_TCP << 16 | 1, "net");
 	UNIT_TEXT(to.word, "up", "text");
 	CU_ASSERT(to.list.at < to.list.end);
+	request_free(&r);
+	r = encode("num: 1\nhops: -1\nnet: <255:65535>\nnid: 10.0.0.1@tcp");
+	lnet_req_init(&req, r.buf, r.len);
+	UNIT_EQUAL(lnet_ctl_read(req, fields, &to, &e), 0, "other values");
+	UNIT_EQUAL((int)to.hops, -1, "the default");
+	UNIT_EQUAL(to.net, LNET_NET_ANY, "all nets");
+	UNIT_EQUAL(lnet_nid_net(&to.nid), LNET_LND_TCP << 16, "a NID");
+	UNIT_EQUAL(to.has_flag, true, "a key that is not there changes nothing");
 	request_free(&r);
 }
 
