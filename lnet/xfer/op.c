@@ -651,7 +651,7 @@ void lnet_op_answered(struct lnet_pass *p, struct lnet_op *op, struct lnet_path 
 			lnet_health_ok(p->sh, via, true);
 		lnet_stat_answer(p, via, op);
 	}
-	if (att && att == op->hedge)
+	if (att && lnet_att_is_copy(att))
 		lnet_count(p->sh, hedge_wins);
 	if (op->kind == LNET_KIND_USER)
 		lnet_peer_earn(p, op->peer);

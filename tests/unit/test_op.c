@@ -267,6 +267,7 @@ static void test_hedge_lost_too(void)
 	UNIT_EQUAL(rails.req[tag].status, 0, "delivered");
 	UNIT_EQUAL(rails.req[tag].nr_effects, 1, "once");
 	UNIT_EQUAL(rails_stat(0, LNET_C_hedges), 2, "counted");
+	UNIT_EQUAL(rails_stat(0, LNET_C_hedge_wins), 1, "the third attempt is a hedge and won");
 	rails_end();
 	rails_begin(NULL);
 	rails_on(0, -1, RAILS_PUT, FATE_LOSE, LNET_OK, -1);
