@@ -39,7 +39,7 @@ enum lnet_pass_kind {
  * One thread's visit, on its stack: who decides performs, in order, at lnet_pass_end(). Drivers
  * treat it as opaque but for @now_ns and @more.
  */
-/* account.c, [sh]: messages that are alike, booked together when the shard is left */
+/* traffic_stats.c, [sh]: messages that are alike, booked together when the shard is left */
 struct lnet_books {
 	struct lnet_path *path;
 	u64 bytes;
