@@ -113,13 +113,15 @@ static bool to_wire(struct lnet_pass *p, struct lnet_att *att)
 {
 	struct lnet_op *op = att->op;
 	const struct lnet_tunables *tun = &p->ln->tun;
-	bool late = p->now_ns >= op->deadline_ns;
 	u64 slice;
 
-	if (unlikely(late || !lnet_rec_asked(p->sh, lnet_op_name(p, op)))) {
+	if (unlikely(p->now_ns >= op->deadline_ns)) {
 		account(att, ATT_WAIT_NI, ATT_FREE);
-		if (!late)
-			lnet_op_park_window(p, op);
+		return false;
+	}
+	if (unlikely(!lnet_rec_asked(p->sh, lnet_op_name(p, op)))) {
+		account(att, ATT_WAIT_NI, ATT_FREE);
+		lnet_op_park_window(p, op);
 		return false;
 	}
 	account(att, ATT_WAIT_NI, ATT_WIRE);

@@ -634,12 +634,12 @@ void lnet_op_finish(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcome h
 /* The answer is complete (ACK read, REPLY in place). */
 void lnet_op_answered(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *via)
 {
-	struct lnet_att *second = lnet_att_is_live(op->hedge) ? op->hedge : NULL;
-	struct lnet_att *att = op->first.state != ATT_FREE && op->first.path == via ? &op->first :
-			       second && second->path == via ? second : NULL;
+	struct lnet_att *att = &op->first;
 
 	if (lnet_op_over(op))
 		return;
+	if (att->state == ATT_FREE || att->path != via)
+		att = lnet_att_is_live(op->hedge) && op->hedge->path == via ? op->hedge : NULL;
 	lnet_rec_via(p, ANSWERED, op, via);
 	if (via) {
 		/* what a merged acknowledgement took says more of its delay than of the way */

@@ -406,7 +406,7 @@ void lnet_op_stopped(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *
 /* The driver has taken all bytes and forgets the attempt: what is missing is the answer. */
 static void back_sent(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
 {
-	struct lnet_path *path = att->path, *trunk = path->trunk;
+	struct lnet_path *path = att->path, *trunk;
 
 	lnet_stat_sent(p, path, op);
 	/* lnet_path_ping_done() says what a recovery ping was worth */
@@ -423,6 +423,7 @@ static void back_sent(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *
 	lnet_op_sent(p, op);
 	lnet_att_move(p, att, ATT_ASKED);
 	list_add_tail(&att->link, &path->asked);
+	trunk = path->trunk;
 	/* the connections that it was sent over have died since */
 	if (trunk->lost_valid && (s32)(att->epoch - trunk->lost_epoch) <= 0 && resendable(p, op))
 		lost(p, op, att, LNET_PATH_LOST);
