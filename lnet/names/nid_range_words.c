@@ -102,75 +102,48 @@ static u32 take(struct in *in)
 	return 0;
 }
 
-static void say(struct in *in, const char *text)
+static __printf(2, 3) void say(struct in *in, const char *fmt, ...)
 {
-	for (; *text; text++) {
-		if (in->len + 1 < in->size)
-			in->text[in->len++] = *text;
-		else
-			in->err = in->err ? in->err : -E2BIG;
-	}
-	in->text[in->len] = 0;
-}
+	unsigned int room = in->size - in->len;
+	va_list args;
 
-static void say_num(struct in *in, u32 num)
-{
-	char text[12];
-
-	scnprintf(text, sizeof(text), "%u", num);
-	say(in, text);
-}
-
-/* lo, lo-hi or lo-hi/stride */
-static void say_range(struct in *in, const u32 *range)
-{
-	say_num(in, range[0]);
-	if (range[1] == range[0])
+	va_start(args, fmt);
+	in->len += (unsigned int)vsnprintf(in->text + in->len, room, fmt, args);
+	va_end(args);
+	if (in->len < in->size)
 		return;
-	say(in, "-");
-	say_num(in, range[1]);
-	if (range[2] == 1)
-		return;
-	say(in, "/");
-	say_num(in, range[2]);
+	in->len = in->size - 1;
+	in->err = in->err ? in->err : -E2BIG;
 }
 
-static const u32 *take_range(struct in *in)
-{
-	const u32 *range = in->words + in->at;
-
-	if (in->nr - in->at < RANGE) {
-		in->err = -EINVAL;
-		return NULL;
-	}
-	in->at += RANGE;
-	return range;
-}
-
-/* One number stands alone, all up to @limit are a star, the rest is in brackets. */
+/*
+ * Ranges lo, lo-hi or lo-hi/stride. One number stands alone, all up to @limit are a star, the rest
+ * is in brackets.
+ */
 static void say_ranges(struct in *in, u32 nr, u64 limit)
 {
+	const u32 *range = in->words + in->at;
 	bool alone;
-	const u32 *range = nr ? take_range(in) : NULL;
+	u32 i;
 
-	if (!range) {
+	if (!nr || nr > (in->nr - in->at) / RANGE) {
 		in->err = -EINVAL;
 		return;
 	}
+	in->at += nr * RANGE;
 	if (nr == 1 && !range[0] && range[1] == limit && range[2] == 1) {
 		say(in, "*");
 		return;
 	}
 	alone = nr == 1 && range[0] == range[1];
-	say(in, alone ? "" : "[");
-	say_range(in, range);
-	for (nr--; nr && !in->err; nr--) {
-		range = take_range(in);
-		say(in, ",");
-		if (range)
-			say_range(in, range);
+	for (i = 0; i < nr; i++, range += RANGE) {
+		say(in, "%s%u", i ? "," : alone ? "" : "[", range[0]);
+		if (range[1] != range[0])
+			say(in, "-%u", range[1]);
+		if (range[1] != range[0] && range[2] != 1)
+			say(in, "/%u", range[2]);
 	}
-	say(in, alone ? "" : "]");
+	say(in, "%s", alone ? "" : "]");
 }
 
 /* The address stands before the net in the text, and behind it in words. */
@@ -185,16 +158,16 @@ int lnet_nidlist_unwords(const u32 *words, unsigned int nr, char *text, unsigned
 	net = in;
 	in.at += nets * RANGE;
 	for (i = 0; i < parts && !in.err; i++) {
-		say(&in, i ? "." : "");
+		say(&in, "%s", i ? "." : "");
 		say_ranges(&in, take(&in), parts == 1 ? U32_MAX : 255);
 	}
-	say(&in, parts ? "@" : "");
+	say(&in, "%s", parts ? "@" : "");
 	net.len = in.len;
 	net.err = in.err;
 	lnet_net_str(type << 16, name);
 	if (name[0] == '<')
 		return -EINVAL;
-	say(&net, name);
+	say(&net, "%s", name);
 	if (nets)
 		say_ranges(&net, nets, U64_MAX);
 	return net.err ? net.err : (int)in.at;
