@@ -369,11 +369,10 @@ struct user_ping {
 	u8 info[LNET_PINGINFO_MANUAL];
 };
 
-static void user_pinged(struct lnet_pass *p, void *arg, const struct lnet_event *ev)
+static void user_pinged(const struct lnet_event *ev)
 {
-	struct user_ping *u = arg;
+	struct user_ping *u = ev->user_ptr;
 
-	(void)p;
 	if (ev->final)
 		u->done(u->arg, ev->status, u->info, ev->status ? 0 : ev->mlength, &u->target,
 			ev->latency_ns);
@@ -394,13 +393,15 @@ static int user_ping(struct user_ping *u, const struct lnet_nid *source, u64 tim
 				   .length = LNET_PINGINFO_MANUAL,
 				   .threshold = 2,
 				   .cpt = -1,
-				   .options = LNET_MD_TRUNCATE };
+				   .options = LNET_MD_TRUNCATE,
+				   .handler = user_pinged,
+				   .user_ptr = u };
 	struct lnet *ln = u->ln;
 	struct lnet_xfer x;
 	lnet_md_t md;
 	int err;
 
-	err = lnet_md_bind_core(ln, &cfg, user_pinged, u, &md);
+	err = lnet_md_bind(ln, &cfg, LNET_RETAIN, &md);
 	if (err) {
 		kfree(u);
 		return err;

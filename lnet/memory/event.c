@@ -88,13 +88,8 @@ static void handle_batch(struct lnet_pass *p, struct lnet_md *md, struct list_he
 
 	list_for_each_entry_safe(e, next, batch, link) {
 		lnet_watch_event(watch, &e->ev);
-		if (md->is_core) {
-			md->core_handler(p, md->user_ptr, &e->ev);
-			if (p->sh)
-				lnet_leave(p);
-		} else if (md->handler) {
+		if (md->handler)
 			md->handler(&e->ev);
-		}
 		if (e != &lnet_md_full(md)->last)
 			lnet_evt_recycle(p, e);
 		nr++;

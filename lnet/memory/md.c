@@ -80,22 +80,13 @@ static s32 md_cpt(struct lnet *ln, const struct lnet_md_cfg *cfg)
 	return cpt;
 }
 
-/* What is to be made, beside what the user says. */
-struct md_make {
-	const struct lnet_md_cfg *cfg;
-	enum lnet_unlink unlink;
-	lnet_core_handler_t core;
-	void *arg;
-	bool attach;
-};
-
-static int md_alloc(struct lnet *ln, const struct md_make *make, struct lnet_md **mdp)
+static int md_alloc(struct lnet *ln, const struct lnet_md_cfg *cfg, bool attach,
+		    struct lnet_md **mdp)
 {
-	const struct lnet_md_cfg *cfg = make->cfg;
 	struct lnet_md_full *full;
 	struct lnet_md *md;
 	u64 length;
-	int err = cfg_check(cfg, make->attach, &length);
+	int err = cfg_check(cfg, attach, &length);
 
 	if (err)
 		return err;
@@ -116,14 +107,9 @@ static int md_alloc(struct lnet *ln, const struct md_make *make, struct lnet_md 
 	md->length = (u32)length;
 	md->max_size = cfg->max_size;
 	md->options = cfg->options;
-	md->auto_unlink = make->unlink == LNET_UNLINK;
 	md->cpt = md_cpt(ln, cfg);
-	md->is_core = make->core;
-	md->user_ptr = make->core ? make->arg : cfg->user_ptr;
-	if (md->is_core)
-		md->core_handler = make->core;
-	else
-		md->handler = cfg->handler;
+	md->user_ptr = cfg->user_ptr;
+	md->handler = cfg->handler;
 	*mdp = md;
 	return 0;
 }
@@ -143,61 +129,46 @@ void lnet_md_free(struct lnet_md *md)
 }
 
 /* Domain locked, a slot is left: the MD exists from now on. */
-static void md_publish(struct lnet_md *md, struct lnet_md_dom *dom)
+static void md_publish(struct lnet_md *md, struct lnet_md_dom *dom, enum lnet_unlink unlink,
+		       lnet_md_t *out)
 {
 	struct lnet_md_full *full = lnet_md_full(md);
 
 	full->dom = dom;
 	md->lock = &dom->lock;
-	md->cookie = lnet_handle_add(dom, LNET_HANDLE_MD, md);
+	md->auto_unlink = unlink == LNET_UNLINK;
+	md->cookie = out->cookie = lnet_handle_add(dom, LNET_HANDLE_MD, md);
 	list_add_tail(&full->all, &dom->mds);
 }
 
-static int md_bind(struct lnet *ln, const struct md_make *make, lnet_md_t *out)
+int lnet_md_bind(struct lnet *ln, const struct lnet_md_cfg *cfg, enum lnet_unlink unlink,
+		 lnet_md_t *out)
 {
-	struct lnet_md_tables *t = ln->md_tables;
 	struct lnet_md_dom *dom;
+	unsigned int turn;
 	struct lnet_md *md;
-	int err = md_alloc(ln, make, &md);
+	int err = md_alloc(ln, cfg, false, &md);
 
 	if (err)
 		return err;
-	dom = lnet_md_dom_get(ln, (unsigned int)atomic_inc_return(&t->turn) % LNET_MD_BUCKETS);
+	turn = (unsigned int)atomic_inc_return(&ln->md_tables->turn);
+	dom = lnet_md_dom_get(ln, turn % LNET_MD_BUCKETS);
 	if (!dom) {
 		lnet_md_free(md);
 		return -ENOMEM;
 	}
 	err = lnet_md_dom_lock_slot(dom);
-	if (!err) {
-		md_publish(md, dom);
-		out->cookie = md->cookie;
-	}
+	if (!err)
+		md_publish(md, dom, unlink, out);
 	spin_unlock(&dom->lock);
 	if (err)
 		lnet_md_free(md);
 	return err;
 }
 
-int lnet_md_bind(struct lnet *ln, const struct lnet_md_cfg *cfg, enum lnet_unlink unlink,
-		 lnet_md_t *out)
-{
-	const struct md_make make = { .cfg = cfg, .unlink = unlink };
-
-	return md_bind(ln, &make, out);
-}
-
-int lnet_md_bind_core(struct lnet *ln, const struct lnet_md_cfg *cfg, lnet_core_handler_t handler,
-		      void *arg, lnet_md_t *out)
-{
-	const struct md_make make = { .cfg = cfg, .core = handler, .arg = arg };
-
-	return md_bind(ln, &make, out);
-}
-
 int lnet_md_attach(struct lnet *ln, lnet_me_t h, const struct lnet_md_cfg *cfg,
 		   enum lnet_unlink unlink, lnet_md_t *out)
 {
-	const struct md_make make = { .cfg = cfg, .unlink = unlink, .attach = true };
 	struct lnet_md_dom *dom = lnet_handle_dom(ln, h.cookie, LNET_HANDLE_ME);
 	struct lnet_md *md = NULL;
 	struct lnet_me *me;
@@ -206,7 +177,7 @@ int lnet_md_attach(struct lnet *ln, lnet_me_t h, const struct lnet_md_cfg *cfg,
 
 	if (!dom)
 		return -ENOENT;
-	err = md_alloc(ln, &make, &md);
+	err = md_alloc(ln, cfg, true, &md);
 	if (err)
 		spin_lock(&dom->lock);
 	else
@@ -215,10 +186,9 @@ int lnet_md_attach(struct lnet *ln, lnet_me_t h, const struct lnet_md_cfg *cfg,
 	if (!err && (!me || me->md))
 		err = me ? -EBUSY : -ENOENT;
 	if (!err) {
-		md_publish(md, dom);
+		md_publish(md, dom, unlink, out);
 		md->me = me;
 		me->md = md;
-		out->cookie = md->cookie;
 		lnet_match_parked(me->portal, me, &taken);
 	} else if (me && !me->md) {	/* a failed attachment costs an ME without MD */
 		lnet_me_free(me);

@@ -14,13 +14,6 @@ struct lnet_portal;
  * lnet_md_post() with @last.
  */
 
-/*
- * Runs where a user's handler would: no lock held, the sends of @p already performed. It may post
- * events in @p and enter a shard, which is left for it; what it starts or sends goes in a pass of
- * its own. @arg is the MD's user_ptr.
- */
-typedef void (*lnet_core_handler_t)(struct lnet_pass *p, void *arg, const struct lnet_event *ev);
-
 /* The whole of a descriptor: lnet_md_full(). */
 struct lnet_md_full {
 	struct lnet_md md;		/* first: what the rest of the core sees */
@@ -32,12 +25,6 @@ struct lnet_md_full {
 
 /* NULL is fine. */
 void lnet_md_free(struct lnet_md *md);
-/*
- * As lnet_md_bind() without auto-unlink, for the core: @handler gets the events. cfg->handler and
- * cfg->user_ptr are ignored.
- */
-int lnet_md_bind_core(struct lnet *ln, const struct lnet_md_cfg *cfg, lnet_core_handler_t handler,
-		      void *arg, lnet_md_t *out);
 /* [lock] An operation starts: takes threshold and reference. */
 void lnet_md_take(struct lnet_md *md);
 /*

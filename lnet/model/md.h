@@ -33,16 +33,11 @@ struct lnet_md {
 	/* [const] from here */
 	u8 auto_unlink;
 	bool unlimited;			/* threshold is LNET_THRESHOLD_INF and stays so */
-	bool is_core;			/* has @core_handler */
 	u32 length, max_size, options;
 	s32 cpt;
 	u32 nr_frags;
 	void *user_ptr;
-	union {
-		lnet_handler_t handler;
-		/* internal MDs: pings */
-		void (*core_handler)(struct lnet_pass *p, void *arg, const struct lnet_event *ev);
-	};
+	lnet_handler_t handler;
 	struct lnet_frag one;
 	struct lnet_frag *frags;	/* &one or an allocated copy */
 };

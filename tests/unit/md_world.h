@@ -8,7 +8,6 @@
 #define TESTS_UNIT_MD_WORLD_H
 
 #define lnet_md_bind		mw_md_bind
-#define lnet_md_bind_core	mw_md_bind_core
 #define lnet_md_attach		mw_md_attach
 #define lnet_md_unlink		mw_md_unlink
 #define lnet_md_use_bound	mw_md_use_bound

@@ -3,8 +3,6 @@
 #include "md_world.h"
 #include "base/base.h"
 
-static char memory[256];
-
 /* ---- delivery -------------------------------------------------------------------------------- */
 
 static int nr_handled;
@@ -153,35 +151,6 @@ static void test_discarded(void)
 	mw_fini(&w);
 }
 
-static void core_told(struct lnet_pass *p, void *arg, const struct lnet_event *ev)
-{
-	CU_ASSERT_PTR_EQUAL(arg, memory);
-	CU_ASSERT_PTR_NULL(p->sh);
-	nr_handled++;
-	lnet_enter(p, &mw_of(p->ln)->shard);	/* and leaves it locked */
-}
-
-static void test_core(void)
-{
-	struct lnet_md_cfg cfg = { .threshold = LNET_THRESHOLD_INF, .handler = counting_handler };
-	struct lnet_md *md;
-	lnet_md_t h;
-	struct mw w;
-	int err;
-
-	mw_init(&w);
-	nr_handled = 0;
-	UNIT_EQUAL(lnet_md_bind_core(&w.ln, &cfg, core_told, memory, &h), 0, "bind");
-	md = md_use_one(&w.ln, h, &err);
-	mw_post(&w, LNET_PASS_DRIVER, md, LNET_EVENT_SEND, 0, true);
-	UNIT_EQUAL(nr_handled, 1, "the core's own handler");
-	UNIT_EQUAL(lnet_md_unlink(&w.ln, h), 0, "unlink");
-	mw_visit(&w, LNET_PASS_WORKER);
-	UNIT_EQUAL(nr_handled, 2, "UNLINK event");
-	CU_ASSERT_PTR_NULL(md_use_one(&w.ln, h, &err));
-	mw_fini(&w);
-}
-
 /* ---- two threads ----------------------------------------------------------------------------- */
 
 #define PER_THREAD 4000
@@ -302,5 +271,4 @@ UNIT_SUITE(event,
 	{ "what a handler calls needs no worker", test_calls },
 	{ "slow handlers let sockets and timers have a turn", test_slow },
 	{ "no handler", test_discarded },
-	{ "descriptors of the core", test_core },
 	{ "two threads, one handler", test_threads })
