@@ -35,7 +35,7 @@ static const struct net_name net_names[] = {
 /* ---- small text tools ---- */
 
 /* Appends to the text that ends at @p. The buffer has room for any NID. Returns the new end. */
-static __printf(2, 3) char *put(char *p, const char *fmt, ...)
+static __printf(2, 3) char *append(char *p, const char *fmt, ...)
 {
 	va_list args;
 
@@ -109,9 +109,9 @@ static char *put_net(char *p, u32 net)
 	const struct net_name *name = name_of_type(lnet_net_type(net));
 
 	if (!name || net >> 24)
-		return put(p, "<%u:%u>", lnet_net_type(net), lnet_net_num(net));
-	p = put(p, "%s", name->name);
-	return lnet_net_num(net) ? put(p, "%u", lnet_net_num(net)) : p;
+		return append(p, "<%u:%u>", lnet_net_type(net), lnet_net_num(net));
+	p = append(p, "%s", name->name);
+	return lnet_net_num(net) ? append(p, "%u", lnet_net_num(net)) : p;
 }
 
 char *lnet_net_str(u32 net, char *buf)
@@ -153,7 +153,7 @@ int lnet_net_parse(u32 *net, const char *text)
 
 static char *put_ip4(char *p, u32 ip)
 {
-	return put(p, "%u.%u.%u.%u", ip >> 24, ip >> 16 & 0xff, ip >> 8 & 0xff, ip & 0xff);
+	return append(p, "%u.%u.%u.%u", ip >> 24, ip >> 16 & 0xff, ip >> 8 & 0xff, ip & 0xff);
 }
 
 int lnet_ip4_parse(u32 *ip, const char *text, unsigned int len)
@@ -202,7 +202,7 @@ static char *put_ip6(char *p, const struct lnet_nid *nid)
 	run = zero_run(word, &start);
 	for (i = 0; i < 8; i++) {
 		if (run && i == start) {
-			p = put(p, i ? ":" : "::");
+			p = append(p, i ? ":" : "::");
 			i += run - 1;
 			if (i == 7)
 				return p;
@@ -210,7 +210,7 @@ static char *put_ip6(char *p, const struct lnet_nid *nid)
 		}
 		if (i == 6 && start == 0 && run == 5 && word[5] == 0xffff)
 			return put_ip4(p, be32_to_cpu(nid->addr[3]));
-		p = put(p, i < 7 ? "%x:" : "%x", word[i]);
+		p = append(p, i < 7 ? "%x:" : "%x", word[i]);
 	}
 	return p;
 }
@@ -267,20 +267,20 @@ static char *put_addr(char *p, const struct lnet_nid *nid)
 		return put_ip6(p, nid);
 	if (form == LNET_ADDR_UNKNOWN || nid->size) {	/* hex words up to the size */
 		for (i = 0; i < words; i++)
-			p = put(p, i ? ":%x" : "%x", be32_to_cpu(nid->addr[i]));
+			p = append(p, i ? ":%x" : "%x", be32_to_cpu(nid->addr[i]));
 		return p;
 	}
 	if (form == LNET_ADDR_IP || form == LNET_ADDR_IP4)
 		return put_ip4(p, be32_to_cpu(nid->addr[0]));
-	return put(p, "%u", be32_to_cpu(nid->addr[0]));
+	return append(p, "%u", be32_to_cpu(nid->addr[0]));
 }
 
 char *lnet_nid_str(const struct lnet_nid *nid, char *buf)
 {
 	if (lnet_nid_is_any(nid))
-		put(buf, "<?>");
+		append(buf, "<?>");
 	else
-		put_net(put(put_addr(buf, nid), "@"), lnet_nid_net(nid));
+		put_net(append(put_addr(buf, nid), "@"), lnet_nid_net(nid));
 	return buf;
 }
 
@@ -289,9 +289,9 @@ char *lnet_id_str(u32 pid, const struct lnet_nid *nid, char *buf)
 	char *p;
 
 	if (pid == LNET_PID_ANY)
-		p = put(buf, "LNET_PID_ANY-");
+		p = append(buf, "LNET_PID_ANY-");
 	else
-		p = put(buf, pid & LNET_PID_USERFLAG ? "U%u-" : "%u-", pid & ~LNET_PID_USERFLAG);
+		p = append(buf, pid & LNET_PID_USERFLAG ? "U%u-" : "%u-", pid & ~LNET_PID_USERFLAG);
 	lnet_nid_str(nid, p);
 	return buf;
 }

@@ -16,7 +16,7 @@ static bool is_star(struct lnet_part p)
 	return p.len == 1 && p.at[0] == '*';
 }
 
-static int num_parse(u32 *value, struct lnet_part p, u32 limit)
+static int number_parse(u32 *value, struct lnet_part p, u32 limit)
 {
 	return lnet_num_parse(value, p.at, p.len, limit);
 }
@@ -34,12 +34,12 @@ static int expr_parse(struct lnet_nidlist *list, struct lnet_part p, u32 limit)
 	range = lnet_part_cut(&p, '/');
 	ranged = lnet_part_has(&range, '-');
 	lo = lnet_part_cut(&range, '-');
-	if (num_parse(&expr->lo, lo, limit))
+	if (number_parse(&expr->lo, lo, limit))
 		return -EINVAL;
 	expr->hi = expr->lo;
-	if (ranged && num_parse(&expr->hi, range, limit))
+	if (ranged && number_parse(&expr->hi, range, limit))
 		return -EINVAL;
-	if (strided && (!ranged || num_parse(&expr->stride, p, ~0U)))
+	if (strided && (!ranged || number_parse(&expr->stride, p, ~0U)))
 		return -EINVAL;
 	return expr->lo <= expr->hi && expr->stride ? 0 : -EINVAL;
 }
@@ -88,7 +88,7 @@ static int mask_parse(struct lnet_nidlist_item *item, struct lnet_part p, enum l
 		limit = 128;
 	}
 	bits = limit;
-	if (has_bits && num_parse(&bits, p, limit))
+	if (has_bits && number_parse(&bits, p, limit))
 		return -EINVAL;
 	item->bits = (u8)bits;
 	return bits ? 0 : -EINVAL;

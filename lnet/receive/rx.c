@@ -278,7 +278,7 @@ static enum lnet_verdict plain_begin(struct lnet_pass *p, struct lnet_rx *rx)
  * [sh of rx->hold_shard] The driver is done with the payload of @rx, a request under stock rules:
  * sends the ACK if @wanted.
  */
-static void landed(struct lnet_pass *p, struct lnet_rx *rx, bool wanted)
+static void ack_landed(struct lnet_pass *p, struct lnet_rx *rx, bool wanted)
 {
 	struct lnet_op *op;
 
@@ -297,7 +297,7 @@ static void plain_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcom
 	struct lnet_evt *e;
 
 	lnet_enter(p, &p->ln->shard[rx->hold_shard]);
-	landed(p, rx, how == LNET_OK && rx->wants_ack && !(md->options & LNET_MD_ACK_DISABLE));
+	ack_landed(p, rx, how == LNET_OK && rx->wants_ack && !(md->options & LNET_MD_ACK_DISABLE));
 	e = lnet_rx_event(rx, LNET_EVENT_PUT);
 	e->ev.status = how == LNET_OK ? 0 : -EIO;
 	e->ev.outcome = how;
@@ -327,7 +327,7 @@ static enum lnet_verdict push_begin(struct lnet_pass *p, struct lnet_rx *rx)
 static void push_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how)
 {
 	lnet_enter(p, &p->ln->shard[rx->hold_shard]);
-	landed(p, rx, how == LNET_OK && rx->wants_ack);
+	ack_landed(p, rx, how == LNET_OK && rx->wants_ack);
 	if (how == LNET_OK) {
 		lnet_enter_pni(p, rx->src);
 		p->ln->hooks->push_taken(p, rx);

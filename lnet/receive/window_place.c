@@ -112,7 +112,8 @@ static bool is_lost(const struct lnet_window *w)
  * The window to drop: if @lost one of a lost peer, else one that is not smaller than @keep. The
  * function starts with the largest windows. NULL: none of those that it checks.
  */
-static struct lnet_window *to_drop(struct lnet_shard *sh, const struct lnet_window *keep, bool lost)
+static struct lnet_window *heavy_one(struct lnet_shard *sh, const struct lnet_window *keep,
+				     bool lost)
 {
 	unsigned int weight = LNET_WINDOW_WEIGHTS, least = lost ? 0 : keep->weight, nr = 0;
 	struct lnet_window *w;
@@ -132,10 +133,10 @@ bool lnet_window_room(struct lnet_pass *p, struct lnet_window *w)
 	u64 max = READ_ONCE(p->ln->tun.window_memory);
 
 	while (unlikely(p->sh->window_bytes + sizeof(struct lnet_entry) > max)) {
-		struct lnet_window *out = to_drop(p->sh, w, true);
+		struct lnet_window *out = heavy_one(p->sh, w, true);
 
 		if (!out)
-			out = to_drop(p->sh, w, false);
+			out = heavy_one(p->sh, w, false);
 		if (!out)
 			return false;
 		lnet_count(p->sh, windows_displaced);
