@@ -452,6 +452,7 @@ static void test_delay(void)
 	r.delay_ns = SEC;
 	add(&r);
 	UNIT_EQUAL(delay(), SEC, "the most recent rule alone holds the message");
+	UNIT_EQUAL(fate_of().holder, 2, "and is known as its holder");
 	UNIT_EQUAL(get(DELAY, 1), 0, "the older rule");
 	UNIT_EQUAL(got.info.nr_match, 2, "does not count the message");
 	UNIT_EQUAL(del_id(DELAY, 2), 1, "the most recent rule");
