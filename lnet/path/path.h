@@ -47,7 +47,7 @@ struct lnet_select {			/* question and answer */
 
 #define LNET_LOOK_MAX 256
 
-struct lnet_look {			/* all that was to be chosen from, in its order */
+struct lnet_look {			/* candidates in their order, the chosen one among them */
 	unsigned int nr;
 	struct lnet_cand cand[LNET_LOOK_MAX];
 };
@@ -59,8 +59,8 @@ extern const char *const lnet_path_rank_names[LNET_NR_PATH_RANKS];
  */
 struct lnet_path *lnet_select(struct lnet_shard *sh, struct lnet_select *s);
 /*
- * [sh] The path that lnet_select() would choose now, and its candidates, of which @look keeps the
- * first LNET_LOOK_MAX. Changes nothing.
+ * [sh] The path that lnet_select() would choose now, and its candidates. If there are more than
+ * LNET_LOOK_MAX, @look has the first ones, and the chosen path as the last one. Changes nothing.
  */
 struct lnet_path *lnet_select_look(struct lnet_shard *sh, struct lnet_select *s,
 				   struct lnet_look *look);

@@ -240,15 +240,17 @@ static void avoid_tried(struct walk *w)
 		}
 }
 
-/* [sh] One more candidate, as far as there is room. */
-static void look_add(const struct walk *w, struct lnet_path *path)
+/* [sh] One more candidate, if there is room. @best is always listed: it replaces the last one. */
+static void look_add(const struct walk *w, struct lnet_path *path, const struct lnet_path *best)
 {
 	struct lnet_look *look = w->s->look;
+	unsigned int at = min(look->nr, LNET_LOOK_MAX - 1U);
 
-	if (look->nr == LNET_LOOK_MAX)
+	if (look->nr == LNET_LOOK_MAX && path != best)
 		return;
-	look->cand[look->nr].path = path;
-	ranks_fill(w, path, look->cand[look->nr++].rank);
+	look->cand[at].path = path;
+	ranks_fill(w, path, look->cand[at].rank);
+	look->nr = at + 1;
 }
 
 /* An NI that suffered from one peer heals by its paths to those who are talked to. */
@@ -306,7 +308,7 @@ static struct lnet_path *best_path(struct walk *w)
 	}
 	for (path = next_path(w, NULL); path; path = next_path(w, path))
 		if (w->s->look)
-			look_add(w, path);
+			look_add(w, path, best);
 		else
 			recover(w, path);
 	return best;
@@ -344,7 +346,7 @@ static struct lnet_path *choose(struct lnet_shard *sh, struct lnet_select *s,
 	if (!s->nr_cand)
 		return NULL;
 	if (unlikely(s->look))
-		look_add(&w, sole);
+		look_add(&w, sole, sole);
 	else
 		recover(&w, sole);
 	return sole;

@@ -223,7 +223,6 @@ struct lnet_op *lnet_ping_by(struct lnet_pass *p, struct lnet_path *path)
 	if (!op)
 		return NULL;
 	op->binding = LNET_BIND_FIXED;
-	op->timeout_ns = 0;		/* that of a request, unless the caller sets it */
 	if (lnet_path_routed(path)) {
 		op->via = path->hop;
 		lnet_peer_ni_hold(op->via);

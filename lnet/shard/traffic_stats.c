@@ -13,12 +13,11 @@
  * wire numbers begin with the ACK.
  */
 #define OF_TYPE(put, type) ((put) + (((type) + 3) & 3))
-static_assert(LNET_NIC_sent_ack == LNET_NIC_sent_put + 3 &&
-	      LNET_NIC_recv_ack == LNET_NIC_recv_put + 3 &&
-	      LNET_NIC_drop_ack == LNET_NIC_drop_put + 3 &&
-	      LNET_PNIC_sent_ack == LNET_PNIC_sent_put + 3 &&
-	      LNET_PNIC_recv_ack == LNET_PNIC_recv_put + 3 &&
-	      LNET_PNIC_drop_ack == LNET_PNIC_drop_put + 3);
+#define IN_ORDER(prefix)						\
+	((int)prefix##_get == (int)prefix##_put + 1 &&			\
+	 (int)prefix##_reply == (int)prefix##_put + 2 && (int)prefix##_ack == (int)prefix##_put + 3)
+static_assert(IN_ORDER(LNET_NIC_sent) && IN_ORDER(LNET_NIC_recv) && IN_ORDER(LNET_NIC_drop) &&
+	      IN_ORDER(LNET_PNIC_sent) && IN_ORDER(LNET_PNIC_recv) && IN_ORDER(LNET_PNIC_drop));
 
 static u64 *ni_counters(struct lnet_shard *sh, struct lnet_ni *ni)
 {

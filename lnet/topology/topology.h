@@ -133,7 +133,8 @@ int lnet_peer_ni_make(struct lnet_peer *peer, const struct lnet_nid *nid);
 struct lnet_peer_ni *lnet_peer_ni_want(struct lnet *ln, const struct lnet_nid *nid);
 /*
  * As lnet_peer_ni_get(), for a NID that a message of @claimer names: its source, or on a router its
- * destination. NULL also if @claimer has named claims_max unknown peers.
+ * destination. @claimer NULL: as lnet_peer_ni_get(). NULL also if @claimer has named claims_max
+ * unknown peers.
  */
 struct lnet_peer_ni *lnet_peer_ni_claimed(struct lnet *ln, const struct lnet_nid *nid,
 					  struct lnet_peer *claimer);

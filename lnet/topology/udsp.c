@@ -176,8 +176,11 @@ static bool path_preferred(const struct lnet *ln, const struct lnet_path *path)
 	return false;
 }
 
+#define PLACES (LNET_UDSP_MAX + 1ULL)
+static_assert(2 * PLACES * PLACES * PLACES * PLACES <= S32_MAX, "four digits in path->policy");
+
 /*
- * Appends a digit to @behind, to the base LNET_UDSP_MAX + 1: the number of better priorities than
+ * Appends a digit to @behind, to the base PLACES: the number of better priorities than
  * that of @nid or of its net.
  */
 static s32 add_place(s32 behind, const struct lnet_udsp *u, enum lnet_udsp_end end, bool is_net,
@@ -185,7 +188,7 @@ static s32 add_place(s32 behind, const struct lnet_udsp *u, enum lnet_udsp_end e
 {
 	unsigned int i = priority_rule(u, end, is_net, nid);
 
-	return behind * (LNET_UDSP_MAX + 1) + (i < LNET_UDSP_MAX ? u->place[i] : LNET_UDSP_MAX);
+	return behind * (s32)PLACES + (i < LNET_UDSP_MAX ? u->place[i] : LNET_UDSP_MAX);
 }
 
 void lnet_udsp_path(const struct lnet *ln, struct lnet_path *path)

@@ -140,7 +140,7 @@ inline lnet_path_probe() {
 		pings_wanted();
 		if
 		:: pinging >= wanted -> skip	/* lnet_path_ping_done() goes on */
-		/* ping_is_paid() is false */
+		/* lnet_path_probe() is false */
 		:: pinging < wanted && waits -> waits--; timer = true
 		:: pinging < wanted ->
 			pinging++;
@@ -310,7 +310,7 @@ active proctype world() {
 		:: hands && !gone ->
 			hands--; ni_health = MAX; path_health = MAX; lnet_path_recover_at()
 		:: hands && !gone -> hands--; pni_health = 0; lnet_path_recover_at()
-		/* the interface goes, the path when it is idle: drop_if_idle() */
+		/* the interface goes, the path when it is idle: is_busy() */
 		:: up -> up = false
 		:: !up && !gone && idle ->
 #ifndef M_NOLEAVE

@@ -419,11 +419,14 @@ static void disturb(struct world *w)
 
 	w->ln.tun.health_range = ranges[below(w, 4)];
 	w->peer.mr = below(w, 4) > 0;
+	w->sh.turn = below(w, 3);
 	for (i = 0; i < w->nr_ni; i++) {
 		atomic_set(&w->ni[i]->health, below(w, 3) ? LNET_HEALTH_MAX : 850 + below(w, 150));
 		lnet_ni_mark(w->ni[i], LNET_MARK(LINK_DOWN), !below(w, 8));
 		lnet_ni_mark(w->ni[i], LNET_MARK(DRAINED), !below(w, 6));
 		w->ni[i]->state = below(w, 10) ? NI_ACTIVE : NI_DRAINING;
+		w->ni[i]->wear = below(w, 2) ? 0 : 500;
+		w->ni[i]->sh[0].share_turn = below(w, 3);
 	}
 	for (i = 0; i < w->nr_pni; i++) {
 		w->pni[i].health = below(w, 3) ? LNET_HEALTH_MAX : 850 + below(w, 150);
@@ -603,7 +606,8 @@ static void test_look(void)
 	CU_ASSERT(none > 1000 && none < 50000);
 	CU_ASSERT(deciders[LNET_RANK_link_up] > 1000 && deciders[LNET_RANK_responsive] > 1000);
 	CU_ASSERT(deciders[LNET_RANK_health] > 1000 && deciders[LNET_RANK_priority] > 500);
-	CU_ASSERT(deciders[LNET_RANK_due] > 500);
+	CU_ASSERT(deciders[LNET_RANK_due] > 500 && deciders[LNET_RANK_share] > 200);
+	CU_ASSERT(deciders[LNET_RANK_numa] > 100 && deciders[LNET_RANK_preferred] > 100);
 	CU_ASSERT(deciders[LNET_RANK_credits] > 500 && deciders[LNET_RANK_turn] > 500);
 }
 
@@ -618,6 +622,36 @@ static void test_look_routed(void)
 	CU_ASSERT(deciders[LNET_RANK_gw_health] > 200 && deciders[LNET_RANK_turn] > 500);
 }
 
-UNIT_SUITE(select_rank, { "lnt-030 cfg-020: candidate sets: winner and deciding rank", test_sets },
-	   { "lnt-030: what is explained is what is chosen, in 100,000 states", test_look },
+/* More candidates than struct lnet_look keeps: the chosen one is listed. */
+static void test_look_many(void)
+{
+	struct lnet_look *look = calloc(1, sizeof(*look));
+	struct world *w = world_create();
+	struct lnet_select s;
+	struct lnet_path *seen;
+	unsigned int i;
+
+	for (i = 0; i < WORLD_MAX; i++) {
+		world_ni(w, 1);
+		world_pni(w, 1);
+	}
+	world_join(w);
+	UNIT_EQUAL(w->nr_path > LNET_LOOK_MAX, true, "more than are kept");
+	for (i = 0; i + 1 < w->nr_path; i++)
+		w->path[i].health = 500;
+	question(w, &s);
+	s = (struct lnet_select){ .peer = s.peer, .cpt = -1 };
+	spin_lock(&w->sh.lock);
+	seen = lnet_select_look(&w->sh, &s, look);
+	spin_unlock(&w->sh.lock);
+	CU_ASSERT_PTR_EQUAL(seen, &w->path[w->nr_path - 1]);
+	UNIT_EQUAL(look->nr, LNET_LOOK_MAX, "listed");
+	CU_ASSERT_PTR_EQUAL(look->cand[LNET_LOOK_MAX - 1].path, seen);
+	world_destroy(w);
+	free(look);
+}
+
+UNIT_SUITE(select_rank, { "the filter that other tests compare with the core", test_sets },
+	   { "lnt-030 cfg-020: what is explained is what is chosen, in 100,000 states", test_look },
+	   { "explain lists the chosen path of more candidates than it keeps", test_look_many },
 	   { "the same where routers lead there, too", test_look_routed })
