@@ -12,7 +12,7 @@
 #include "service/service.h"
 #include "manage/manage.h"
 
-#define SLICE		128U		/* peers looked at in one visit of the worker */
+#define SLICE		128U		/* peers that the worker visits in one slice */
 #define PAUSE_NS	((u64)NSEC_PER_MSEC)		/* between two slices of a walk */
 #define SOON_NS		(100 * (u64)NSEC_PER_MSEC)
 #define PERIOD_MAX_NS	(60 * (u64)NSEC_PER_SEC)	/* a new peer_age is noticed by then */

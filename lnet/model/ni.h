@@ -39,7 +39,7 @@ struct lnet_ni_shard {			/* [sh] */
 	u64 turn;			/* round robin: lower was used longer ago */
 	u64 share_turn;			/* degraded: its share is used up until then */
 	struct lnet_seen heard[2], failed[2];	/* last partners that were or did: attribution.c */
-	/* shard/: */
+	/* any folder adds [sh]; shard/ resets: */
 	u64 c[LNET_NR_NI_COUNTERS];
 };
 

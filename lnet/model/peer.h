@@ -93,7 +93,7 @@ struct lnet_peer_ni {
 	/* router/: */
 	/* first of each queue for its router credits, by size; messages with a credit */
 	struct list_head rtr_wait[2], rtr_held;
-	/* shard/: */
+	/* any folder adds [sh]; shard/ resets: */
 	u64 c[LNET_NR_PNI_COUNTERS];
 };
 static_assert(sizeof(void *) != 8 || offsetof(struct lnet_peer_ni, c) == 280);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A message being received: the states of struct lnet_rx, which is in lnet/lnd.h; receive/. */
+/* The states of a message that is received, struct lnet_rx of lnet/lnd.h; written by receive/. */
 #ifndef LNET_MODEL_RX_H
 #define LNET_MODEL_RX_H
 

@@ -114,7 +114,10 @@ void lnet_health_ok(struct lnet_shard *sh, struct lnet_path *path, bool from_pee
 		pni_change(path->hop, step);
 }
 
-/* Where an outcome is counted: position + 1 in the three kinds of counters, 0: not there. */
+/*
+ * Where the outcome of a failed attempt is counted: position + 1 in the three kinds of counters, 0:
+ * not there. A rejection is no failed attempt: lnet_rejection_take().
+ */
 static const struct {
 	u8 c, ni, pni;
 } counted[LNET_NR_OUTCOMES] = {

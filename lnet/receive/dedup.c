@@ -602,7 +602,7 @@ static void rename_or_fail(struct lnet_pass *p, struct lnet_op *op)
 	lnet_rec_op_anew(p, op);
 }
 
-void lnet_once_refused(struct lnet_pass *p, struct lnet_op *op, u32 reason, struct lnet_path *via)
+void lnet_rejection_take(struct lnet_pass *p, struct lnet_op *op, u32 reason, struct lnet_path *via)
 {
 	static const u8 outcome[] = {
 		[LNET_REFUSED_NO_MATCH] = LNET_NO_MATCH,

@@ -69,7 +69,8 @@ void lnet_once_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome h
  */
 enum lnet_verdict lnet_once_confirm(struct lnet_pass *p, struct lnet_rx *rx);
 /* [sh] The receiver, or a router on @via, rejected the tracked request @op for @reason. */
-void lnet_once_refused(struct lnet_pass *p, struct lnet_op *op, u32 reason, struct lnet_path *via);
+void lnet_rejection_take(struct lnet_pass *p, struct lnet_op *op, u32 reason,
+			 struct lnet_path *via);
 void lnet_pass_backs(struct lnet_pass *p);	/* ln->hooks->backs() */
 
 /* ---- window.c -------------------------------------------------------------------------------- */

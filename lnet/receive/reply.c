@@ -155,7 +155,7 @@ enum lnet_verdict lnet_ack_take(struct lnet_pass *p, struct lnet_rx *rx, const s
 	if (!op)
 		return LNET_SKIP;
 	if (rx->mlength >= LNET_REFUSED && op->id_state == ID_DRAWN) {
-		lnet_once_refused(p, op, rx->mlength - LNET_REFUSED, rx->path);
+		lnet_rejection_take(p, op, rx->mlength - LNET_REFUSED, rx->path);
 		return LNET_SKIP;
 	}
 	if (unlikely(rx->mlength > op->len)) {	/* nobody accepts more than there was */

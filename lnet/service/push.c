@@ -10,7 +10,7 @@
 #include "xfer/xfer.h"
 #include "service/service.h"
 
-#define SLICE		128U	/* peers looked at in one visit of the worker */
+#define SLICE		128U	/* peers that the worker visits in one slice */
 #define PAUSE_NS	((u64)NSEC_PER_MSEC)	/* between two slices of a walk */
 #define BURST		32U	/* pings and pushes that may follow each other at once */
 #define LATER		10U	/* times push_delay: who was not heard of lately */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Functions of service/: sessions, pings, discovery, pushes, gateways, expiry of peers. */
+/* Functions of service/: sessions, pings, discovery, pushes, gateways. */
 #ifndef LNET_SERVICE_SERVICE_H
 #define LNET_SERVICE_SERVICE_H
 

@@ -14,7 +14,7 @@
 
 static unsigned int nr_recover;
 
-/* Not what load.c says, but one thing per path. */
+/* In place of expected_time.c: a value that each path has. */
 u64 rank_t_load_due_ns(const struct lnet_path *path, u32 bytes, u64 now_ns)
 {
 	return path->srtt_ns;
