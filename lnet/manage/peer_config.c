@@ -328,7 +328,9 @@ static int peer_add(const struct peer_request *r)
 	if (!peer)
 		return -ENOMEM;
 	lnet_shards_lock_all(r->ln);
+	spin_lock(&r->ln->nid_lock);
 	peer->primary = *r->primary;
+	spin_unlock(&r->ln->nid_lock);
 	peer->configured = 1;
 	peer->mr = r->mr;
 	WRITE_ONCE(r->ln->cfg_gen, r->ln->cfg_gen + 1);

@@ -129,7 +129,7 @@ struct lnet_peer {
 	struct lnet_shard *sh;
 	atomic_t refs;
 	/* topology/ for a new peer, manage/, and service/ when peers merge: */
-	struct lnet_nid primary;	/* [cfg] */
+	struct lnet_nid primary;	/* [cfg], writers also nid_lock */
 	u8 configured, mr, deleted;	/* [cfg] */
 	u8 locked;			/* [cfg] the primary NID stays, unless it is forced */
 	u32 state_rest;			/* [cfg] bits of its state set by hand, without meaning */
