@@ -217,7 +217,8 @@ struct lnet_fate {
 	enum lnet_outcome how;
 	bool twice;
 	bool by_stock;			/* a delay rule of stock holds it: others of stock do not */
-	u64 delay_ns;
+	u64 delay_ns;			/* sum of the delays of all rules */
+	u64 most_ns;			/* the longest of these delays, that of @holder */
 	u32 holder, behind;		/* rule that holds it; it goes after so many later ones */
 };
 

@@ -243,9 +243,13 @@ static u64 hold_ns(struct lnet_rule_live *live)
 	return r->delay_ns + (r->jitter_ns ? draw_ns(live, r->jitter_ns + 1) : 0);
 }
 
+/* The rule with the longest delay is the holder: its deletion sends the message at once. */
 static void hold(struct lnet_rule_live *live, struct lnet_fate *fate, u64 ns)
 {
 	fate->delay_ns += ns;
+	if (ns <= fate->most_ns)
+		return;
+	fate->most_ns = ns;
 	fate->holder = live->info.id;
 }
 

@@ -273,7 +273,9 @@ static void test_delays(void)
 	}
 	add("delay delay=1s message=PUT");
 	UNIT_EQUAL(tx().delay_ns >= NSEC_PER_SEC + 10 * NSEC_PER_MSEC, 1, "they add up");
-	UNIT_EQUAL(tx().holder > 0, 1, "held by one of them");
+	UNIT_EQUAL(tx().holder, 2, "the rule with the longest delay is the holder");
+	add("delay delay=100ms");
+	UNIT_EQUAL(tx().holder, 2, "also if it is not the most recent rule");
 	add("drop");
 	UNIT_EQUAL(tx().end, 1, "lost and not held");
 	teardown();
