@@ -155,6 +155,8 @@ int lnet_rule_at(struct lnet *ln, enum lnet_rule_kind kind, unsigned int pos,
 		 struct lnet_rule_live *copy);
 /* Sets the counters of all rules of @kind to zero, and draws their next hits again. */
 void lnet_rules_reset(struct lnet *ln, enum lnet_rule_kind kind);
+/* Any context. True if the rule @id is in the table @f. */
+bool lnet_rule_exists(struct lnet_fault *f, u32 id);
 /* The number of the newest rule; 0: there is none. */
 u32 lnet_rule_last(struct lnet *ln);
 /* Config, may sleep. Copies all rules with their state to *@kept, for kvfree(). 0, -ENOMEM */

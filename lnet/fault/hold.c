@@ -21,14 +21,22 @@ static unsigned long *behind_of(struct lnet_att *att)
 	return (unsigned long *)&att->lnd[1];
 }
 
-/* Holds @att back as @fate says; no lock held. */
-static void hold(struct lnet_pass *p, struct lnet_att *att, const struct lnet_fate *fate)
+/*
+ * No lock held. Holds @att as @fate says. False: the rule was deleted meanwhile. lnet_rule_del()
+ * unlinks a rule before it visits the shards, so it releases what is held here.
+ */
+static bool hold(struct lnet_pass *p, struct lnet_fault *f, struct lnet_att *att,
+		 const struct lnet_fate *fate)
 {
 	struct lnet_shard *sh = att->op->sh;
 	struct lnet_att *at;
 	struct list_head *pos = &sh->delayed;
 
 	lnet_enter(p, sh);
+	if (!lnet_rule_exists(f, fate->holder)) {
+		lnet_leave(p);
+		return false;
+	}
 	att->posted_ns = p->now_ns + fate->delay_ns;	/* of release while it is delayed */
 	lnet_rec_att(p, HELD, att, att->posted_ns, 0);
 	*holder_of(att) = fate->holder;
@@ -44,6 +52,7 @@ static void hold(struct lnet_pass *p, struct lnet_att *att, const struct lnet_fa
 	at = list_first_entry(&sh->delayed, struct lnet_att, link);
 	lnet_timer_set(&sh->wheel, &sh->delay_timer, at->posted_ns);
 	lnet_leave(p);
+	return true;
 }
 
 /* [sh] */
@@ -116,9 +125,9 @@ bool lnet_fault_seam(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *a
 	}
 	if (fate.twice)
 		atomic_set(&att->given, LNET_GIVEN_TWICE);
-	if (fate.delay_ns)
-		hold(p, att, &fate);
-	else if (READ_ONCE(f->nr_reorder))
+	if (fate.delay_ns && hold(p, f, att, &fate))
+		return true;
+	if (READ_ONCE(f->nr_reorder))
 		passed(p, att);
-	return fate.delay_ns;
+	return false;
 }

@@ -223,6 +223,21 @@ void lnet_rules_reset(struct lnet *ln, enum lnet_rule_kind kind)
 	spin_unlock(&f->lock);
 }
 
+bool lnet_rule_exists(struct lnet_fault *f, u32 id)
+{
+	const struct lnet_rule_live *live;
+	bool exists = false;
+
+	spin_lock(&f->lock);
+	list_for_each_entry(live, &f->rules, link)
+		if (live->info.id == id) {
+			exists = true;
+			break;
+		}
+	spin_unlock(&f->lock);
+	return exists;
+}
+
 u32 lnet_rule_last(struct lnet *ln)
 {
 	struct lnet_fault *f = READ_ONCE(ln->fault_table);

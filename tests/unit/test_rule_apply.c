@@ -8,6 +8,7 @@
 #define lnet_rule_get act_t_get
 #define lnet_rule_at act_t_at
 #define lnet_rules_reset act_t_reset
+#define lnet_rule_exists act_t_exists
 #define lnet_rule_last act_t_last
 #define lnet_rules_keep act_t_keep
 #define lnet_rules_put_back act_t_put_back

@@ -8,6 +8,7 @@
 #define lnet_rule_get fault_t_get
 #define lnet_rule_at fault_t_at
 #define lnet_rules_reset fault_t_reset
+#define lnet_rule_exists fault_t_exists
 #define lnet_rule_last fault_t_last
 #define lnet_rules_keep fault_t_keep
 #define lnet_rules_put_back fault_t_put_back
