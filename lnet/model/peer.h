@@ -122,7 +122,8 @@ struct lnet_peer {
 	/*
 	 * [nid_lock] Merge target: new requests go to it while this peer is too busy to be merged;
 	 * NULL: none. This peer has a reference to it. service/ sets the pointer after a failed try
-	 * to merge, and resets it before the next one; lnet_peer_drop() resets it at the latest.
+	 * to merge, and resets it before the next one; lnet_peer_drop() resets it at the latest. If
+	 * the target is absorbed, service/ changes the pointer to the peer that absorbed it.
 	 */
 	struct lnet_peer *merged_into;
 	struct lnet *ln;

@@ -467,6 +467,13 @@ static void note_full(struct merge *m)
 	lnet_leave(m->p);
 }
 
+static bool still_its(const struct lnet_peer *from, void *arg)
+{
+	const struct merge *m = arg;
+
+	return learns(m) && listed(m, &from->primary);
+}
+
 static int learn(struct merge *m)
 {
 	const struct lnet_nid *primary = &m->list->nis[0].nid;
@@ -494,17 +501,11 @@ static int learn(struct merge *m)
 	if (!m->peer->locked && owner == m->peer)
 		rename_to(m, m->peer, primary, false);
 	lnet_peer_put(owner);
+	lnet_peer_merges_review(m->peer, still_its, m);		/* those of absorbed peers */
 	statuses(m);
 	shed(m, false);
 	note_full(m);
 	return 0;
-}
-
-static bool still_its(const struct lnet_peer *from, void *arg)
-{
-	const struct merge *m = arg;
-
-	return learns(m) && listed(m, &from->primary);
 }
 
 static int merge(struct merge *m)

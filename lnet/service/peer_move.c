@@ -165,6 +165,24 @@ static unsigned int pni_take(struct lnet_peer *from, struct lnet_peer *to,
 	return 0;
 }
 
+/* @to is the merge target of peers whose target was @from, if it can gain NIDs by discovery. */
+static void merges_move(struct lnet_peer *from, struct lnet_peer *to)
+{
+	struct lnet *ln = to->ln;
+	bool follow = to->mr && !to->configured;
+	struct lnet_peer *peer;
+
+	if (!from->disc.inherits)
+		return;
+	from->disc.inherits = 0;
+	for (peer = lnet_peer_next(ln, NULL); peer; peer = lnet_peer_next(ln, peer)) {
+		if (peer->merged_into != from)
+			continue;
+		lnet_peer_merge_into(peer, follow && peer != to ? to : NULL);
+		to->disc.inherits |= follow && peer != to;
+	}
+}
+
 int lnet_peer_absorb(struct lnet_peer *from, struct lnet_peer *to, const struct lnet_nid *nid,
 		     bool wait)
 {
@@ -187,6 +205,8 @@ int lnet_peer_absorb(struct lnet_peer *from, struct lnet_peer *to, const struct 
 	if (!nr)
 		return -EBUSY;
 	announce_timers(to->sh);
+	if (!nid)
+		merges_move(from, to);
 	while (nr--)
 		lnet_peer_put(from);
 	return 0;

@@ -414,6 +414,63 @@ static void test_busy_third(void)
 	node_end(ln);
 }
 
+/*
+ * The merge target "b" of the busy "c" is absorbed. New requests to "c" go where "b" went, if "c"
+ * may be merged there, and nothing has a reference to the old peer entry of "b".
+ */
+static void test_target_absorbed(void)
+{
+	static const struct {
+		const char *name;
+		char via;
+		const char *says;		/* NULL: "a" is configured with "b" */
+		const char *apart;
+		char target;
+	} rows[] = {
+		{ "listed and proven", 'a', "abc", "", 'a' },
+		{ "listed", 'a', "abc", "c", 'a' },
+		{ "not listed", 'a', "ab", "", 'c' },
+		{ "absorbed by the busy one", 'c', "cb", "", 'c' },
+		{ "absorbed by a configured one", 0, NULL, "", 'c' },
+	};
+	struct lnet_nid a = nid_of('a'), b = nid_of('b'), c = nid_of('c');
+	struct lnet_peer_ni *pa, *pb, *pc, *target;
+	struct lnet_peer *old;
+	unsigned int i;
+	struct lnet *ln;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		ln = node_begin(2);
+		UNIT_EQUAL(node_ni_add(ln, "10.0.0.9@tcp"), 0, "interface");
+		pa = lnet_peer_ni_get(ln, &a);
+		pb = lnet_peer_ni_get(ln, &b);
+		pc = lnet_peer_ni_get(ln, &c);
+		pc->nr_wait++;			/* somebody waits for a credit */
+		old = lnet_peer_of(pb);
+		say(ln, 'b', FULL, "bc");
+		CU_ASSERT_PTR_EQUAL(pc->peer->merged_into, old);
+		apart = rows[i].apart;
+		if (rows[i].says)
+			say(ln, rows[i].via, FULL, rows[i].says);
+		else
+			UNIT_EQUAL(lnet_peer_add(ln, &a, &b, 1, true), 0, "configured");
+		apart = "";
+		node_env.now_ns += 10 * NSEC_PER_MSEC;
+		node_work(ln);
+		UNIT_EQUAL(old->deleted, 1, "absorbed");
+		UNIT_EQUAL(atomic_read(&old->refs), 1, rows[i].name);
+		target = target_of(ln, &c);
+		UNIT_EQUAL(name_of(&target->nid), rows[i].target, rows[i].name);
+		lnet_peer_ni_put(target);
+		lnet_peer_put(old);
+		pc->nr_wait--;
+		lnet_peer_ni_put(pa);
+		lnet_peer_ni_put(pb);
+		lnet_peer_ni_put(pc);
+		node_end(ln);
+	}
+}
+
 /* A ping info with @nr NIDs from number @at on, every second one large; the caller frees it. */
 static struct lnet_copy *info_from(unsigned int at, unsigned int nr, u32 *len)
 {
@@ -629,6 +686,7 @@ UNIT_SUITE(merge,
 	{ "what is busy is not waited for", test_busy },
 	{ "what is busy and no longer listed is left alone", test_busy_left },
 	{ "what is busy and goes, or is configured, refers to nobody", test_busy_ends },
+	{ "the merge target of a busy peer is absorbed", test_target_absorbed },
 	{ "nor forgotten with the record by which the info came", test_busy_third },
 	{ "thousands of NIDs, large ones too: 2 x max_interfaces are used", test_many },
 	{ "peers_max bounds the aliases of all peers together", test_many_aliases },
