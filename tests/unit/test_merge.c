@@ -235,15 +235,38 @@ static void test_sequence(void)
 	}
 }
 
-/* The interface, with a reference, to which a new request to @nid goes. */
-static struct lnet_peer_ni *target_of(struct lnet *ln, const struct lnet_nid *nid)
+static const struct lnet_op *op_of(struct lnet *ln, u64 match_bits)
 {
-	struct lnet_peer_ni *pni = lnet_peer_ni_lookup(ln, nid), *to = lnet_peer_ni_target(pni);
+	const struct lnet_op *op;
+	unsigned int i;
 
-	if (to)
-		swap(pni, to);
-	lnet_peer_ni_put(to);
-	return pni;
+	for (i = 0; i < lnet_nr_shards(ln); i++)
+		list_for_each_entry(op, &ln->shard[i].live, all)
+			if (op->kind == LNET_KIND_USER && op->match_bits == match_bits)
+				return op;
+	return NULL;
+}
+
+/* Sends a PUT to @nid, from our "o" if @pinned. Returns the name of the NID to which it goes. */
+static char put_to(struct lnet *ln, const struct lnet_nid *nid, bool pinned)
+{
+	static char text[4] = "put";
+	static u64 nr_puts;
+	struct lnet_md_cfg md = { .start = text, .length = sizeof(text), .threshold = 1,
+				  .cpt = -1 };
+	const struct lnet_op *op;
+	struct lnet_xfer x;
+
+	lnet_xfer_init(&x);
+	x.target.nid = *nid;
+	x.portal = 5;
+	x.match_bits = ++nr_puts;
+	if (pinned)
+		x.self = nid_of('o');
+	UNIT_EQUAL(lnet_md_bind(ln, &md, LNET_UNLINK, &x.md), 0, "memory");
+	UNIT_EQUAL(lnet_put(ln, &x), 0, "PUT");
+	op = op_of(ln, nr_puts);
+	return op ? name_of(&op->dst_pni->nid) : '?';
 }
 
 /*
@@ -267,9 +290,7 @@ static void test_busy(void)
 		say(ln, 'a', FULL, "ab");
 		tell(ln, after);
 		UNIT_EQUAL(strcmp(after, "a* b"), 0, "it is busy");
-		target = target_of(ln, &b);
-		UNIT_EQUAL(target == pa, true, "what is new goes to the other");
-		lnet_peer_ni_put(target);
+		UNIT_EQUAL(put_to(ln, &b, false), 'a', "what is new goes to the other");
 		target = lnet_peer_ni_lookup(ln, &b);
 		UNIT_EQUAL(target == pb, true, "what comes from it does not");
 		lnet_peer_ni_put(target);
@@ -283,9 +304,7 @@ static void test_busy(void)
 		node_work(ln);
 		tell(ln, after);
 		UNIT_EQUAL(strcmp(after, free ? "ab*" : "a* b"), 0, "joined when it is idle");
-		target = target_of(ln, &b);
-		UNIT_EQUAL(target == pb, true, "everybody for himself");
-		lnet_peer_ni_put(target);
+		UNIT_EQUAL(put_to(ln, &b, false), 'b', "everybody for himself");
 		if (!free)
 			pb->nr_wait--;
 		lnet_peer_ni_put(pa);
@@ -306,9 +325,9 @@ static void test_busy_left(void)
 		{ "ab", LNET_FEAT_DISCOVERY, false }, { "ab", LNET_FEAT_MULTI_RAIL, false },
 	};
 	struct lnet_nid a = nid_of('a'), b = nid_of('b');
-	struct lnet_peer_ni *pa, *pb, *target;
+	struct lnet_peer_ni *pa, *pb;
+	unsigned int i, pinned;
 	struct lnet *ln;
-	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		ln = node_begin(2);
@@ -316,16 +335,16 @@ static void test_busy_left(void)
 		pa = lnet_peer_ni_get(ln, &a);
 		pb = lnet_peer_ni_get(ln, &b);
 		pb->nr_wait++;			/* somebody waits for a credit */
+		for (pinned = 0; pinned < 2; pinned++)
+			UNIT_EQUAL(put_to(ln, &b, pinned), 'b', "before the list");
 		say(ln, 'a', FULL, "ab");
-		target = target_of(ln, &b);
-		UNIT_EQUAL(target == pa, true, "what is new goes to the other");
-		lnet_peer_ni_put(target);
+		UNIT_EQUAL(put_to(ln, &b, true), 'b', "from a given source it goes there");
+		UNIT_EQUAL(put_to(ln, &b, false), 'a', "what is new goes to the other");
+		UNIT_EQUAL(put_to(ln, &b, false), 'a', "also the next time");
 		say(ln, 'a', FULL & ~rows[i].less, rows[i].says);
 		node_env.now_ns += 10 * NSEC_PER_MSEC;
 		node_work(ln);
-		target = target_of(ln, &b);
-		UNIT_EQUAL(target == pa, rows[i].still, rows[i].says);
-		lnet_peer_ni_put(target);
+		UNIT_EQUAL(put_to(ln, &b, false), rows[i].still ? 'a' : 'b', rows[i].says);
 		pb->nr_wait--;
 		lnet_peer_ni_put(pa);
 		lnet_peer_ni_put(pb);
@@ -340,8 +359,9 @@ static void test_busy_left(void)
 static void test_busy_ends(void)
 {
 	struct lnet_nid a = nid_of('a'), b = nid_of('b'), d = nid_of('d');
-	struct lnet_peer_ni *pa, *pb, *target;
+	struct lnet_peer_ni *pa, *pb;
 	unsigned int configured;
+	int refs;
 	struct lnet *ln;
 	char after[256];
 
@@ -352,15 +372,14 @@ static void test_busy_ends(void)
 		pb = lnet_peer_ni_get(ln, &b);
 		say(ln, 'b', FULL, "bc");
 		pb->nr_wait++;			/* somebody waits for a credit */
+		refs = atomic_read(&pa->peer->refs);
 		say(ln, 'a', FULL, "abc");
 		CU_ASSERT_PTR_EQUAL(pb->peer->merged_into, pa->peer);
+		UNIT_EQUAL(atomic_read(&pa->peer->refs) > refs, true, "a reference to the target");
 		if (configured) {
 			pb->nr_wait--;
 			UNIT_EQUAL(lnet_peer_add(ln, &d, &b, 1, true), 0, "configured");
-			target = target_of(ln, &b);
-			UNIT_EQUAL(target == pb, true, "what is new goes where it is configured");
 			CU_ASSERT_PTR_NULL(pb->peer->merged_into);
-			lnet_peer_ni_put(target);
 		} else {
 			say(ln, 'b', FULL, "b");
 			CU_ASSERT_PTR_EQUAL(pb->peer->merged_into, pa->peer);
@@ -372,6 +391,8 @@ static void test_busy_ends(void)
 		tell(ln, after);
 		UNIT_EQUAL(strcmp(after, configured ? "a* dbc*" : "abc*"), 0, after);
 		CU_ASSERT_PTR_NULL(pb->peer->merged_into);
+		refs += configured ? 0 : 2;	/* each new interface of "a" has a reference */
+		UNIT_EQUAL(atomic_read(&pa->peer->refs), refs, "no other reference is left");
 		lnet_peer_ni_put(pa);
 		lnet_peer_ni_put(pb);
 		node_end(ln);
@@ -434,7 +455,7 @@ static void test_target_absorbed(void)
 		{ "absorbed by a configured one", 0, NULL, "", 'c' },
 	};
 	struct lnet_nid a = nid_of('a'), b = nid_of('b'), c = nid_of('c');
-	struct lnet_peer_ni *pa, *pb, *pc, *target;
+	struct lnet_peer_ni *pa, *pb, *pc;
 	struct lnet_peer *old;
 	unsigned int i;
 	struct lnet *ln;
@@ -459,9 +480,7 @@ static void test_target_absorbed(void)
 		node_work(ln);
 		UNIT_EQUAL(old->deleted, 1, "absorbed");
 		UNIT_EQUAL(atomic_read(&old->refs), 1, rows[i].name);
-		target = target_of(ln, &c);
-		UNIT_EQUAL(name_of(&target->nid), rows[i].target, rows[i].name);
-		lnet_peer_ni_put(target);
+		UNIT_EQUAL(put_to(ln, &c, false), rows[i].target, rows[i].name);
 		lnet_peer_put(old);
 		pc->nr_wait--;
 		lnet_peer_ni_put(pa);
