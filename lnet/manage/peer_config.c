@@ -335,7 +335,9 @@ static int peer_add(const struct peer_request *r)
 	peer->mr = r->mr;
 	WRITE_ONCE(r->ln->cfg_gen, r->ln->cfg_gen + 1);
 	lnet_shards_unlock_all(r->ln);
-	lnet_peer_merge_into(peer, NULL);	/* it is configured now, so it is not merged */
+	/* It is configured now: it is not merged, and no peer is merged into it. */
+	lnet_peer_merge_into(peer, NULL);
+	lnet_peer_merges_review(peer, NULL, NULL);
 	for (i = 0; i <= r->nr && !err; i++)
 		err = add_nid(peer, nid_of(r, i));
 	lnet_routes_sync(r->ln);

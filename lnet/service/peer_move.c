@@ -224,7 +224,7 @@ void lnet_peer_merges_review(struct lnet_peer *to,
 	for (from = lnet_peer_next(ln, NULL); from; from = lnet_peer_next(ln, from)) {
 		if (from->merged_into != to)
 			continue;
-		if (still(from, arg))
+		if (still && still(from, arg))
 			to->disc.inherits = 1;
 		else
 			lnet_peer_merge_into(from, NULL);

@@ -225,7 +225,7 @@ int lnet_peer_absorb(struct lnet_peer *from, struct lnet_peer *to, const struct 
 		     bool wait);
 /*
  * cfg_mutex held, no shard locked. New requests to peers that are to be merged into @to go to these
- * peers again, unless @still().
+ * peers again, unless @still(). @still NULL: never.
  */
 void lnet_peer_merges_review(struct lnet_peer *to,
 			     bool (*still)(const struct lnet_peer *from, void *arg), void *arg);

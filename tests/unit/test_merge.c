@@ -435,6 +435,29 @@ static void test_busy_third(void)
 	node_end(ln);
 }
 
+/* The merge target "a" of the busy "b" is configured: it takes no further NID. */
+static void test_target_configured(void)
+{
+	struct lnet_nid a = nid_of('a'), b = nid_of('b');
+	struct lnet *ln = node_begin(2);
+	struct lnet_peer_ni *pa, *pb;
+
+	UNIT_EQUAL(node_ni_add(ln, "10.0.0.9@tcp"), 0, "interface");
+	pa = lnet_peer_ni_get(ln, &a);
+	pb = lnet_peer_ni_get(ln, &b);
+	pb->nr_wait++;			/* somebody waits for a credit */
+	say(ln, 'a', FULL, "ab");
+	UNIT_EQUAL(put_to(ln, &b, false), 'a', "it will be merged");
+	UNIT_EQUAL(lnet_peer_add(ln, &a, NULL, 0, true), 0, "configured");
+	UNIT_EQUAL(put_to(ln, &b, false), 'b', "it will not be merged");
+	say(ln, 'a', FULL, "ab");
+	UNIT_EQUAL(put_to(ln, &b, false), 'b', "nor after the next list");
+	pb->nr_wait--;
+	lnet_peer_ni_put(pa);
+	lnet_peer_ni_put(pb);
+	node_end(ln);
+}
+
 /*
  * The merge target "b" of the busy "c" is absorbed. New requests to "c" go where "b" went, if "c"
  * may be merged there, and nothing has a reference to the old peer entry of "b".
@@ -530,6 +553,7 @@ UNIT_SUITE(merge,
 	{ "what is busy is not waited for", test_busy },
 	{ "what is busy and no longer listed is left alone", test_busy_left },
 	{ "what is busy and goes, or is configured, refers to nobody", test_busy_ends },
+	{ "the merge target of a busy peer is configured", test_target_configured },
 	{ "the merge target of a busy peer is absorbed", test_target_absorbed },
 	{ "nor forgotten with the record by which the info came", test_busy_third },
 	{ "an address that moved is proven for its new owner", test_moved })
