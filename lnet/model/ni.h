@@ -30,7 +30,7 @@ struct lnet_seen {			/* WRITE_ONCE [sh]; other shards read it */
 };
 struct lnet_ni_shard {			/* [sh] */
 	/* xfer/: */
-	s32 credits, min_credits;	/* negative: -n waiters */
+	s32 credits, min_credits;	/* <= 0: only control messages take one */
 	struct list_head wait[LNET_NR_CLASSES];	/* attempts in ATT_WAIT_NI */
 	u32 nr_wait;			/* of them */
 	u32 avoid_walk, down_walk;	/* walks in which these, or all, choose again; 0: none */

@@ -47,7 +47,7 @@ struct lnet_select {			/* question and answer */
 
 #define LNET_LOOK_MAX 256
 
-struct lnet_look {			/* candidates in their order, the chosen one among them */
+struct lnet_look {			/* candidates in their order */
 	unsigned int nr;
 	struct lnet_cand cand[LNET_LOOK_MAX];
 };
