@@ -11,22 +11,29 @@
 /* after an attempt's deadline the driver has this long before the core takes it back */
 #define ABORT_GRACE_NS 5000000ULL
 #define ABORT_REPEAT_NS 10000000ULL
-/* What was given to a driver is looked at after this for the first time: most has ended then. */
+/* Time from hand-over to a driver to the first check of the attempt; most have ended by then. */
 #define QUEUED_NS 4000000ULL
-/* Patience so often: an answer is missed although its path lives; a silent path is dead. */
+/*
+ * Multiple of the response timeout after which a reply is overdue although its path responds, or
+ * after which a path without response is down.
+ */
 #define OVERDUE_TIMES 16
-/* Of one operation: when cuts follow each other, copies may be lost, too. */
+/* Most hedges of an operation. One is not enough: a second path may fail before the reply. */
 #define HEDGES_MAX 3
-/* A copy goes this part of the silence late at most; five seconds of it cost some fifty looks. */
+/* The next check comes after 1/LATE_PART of the time that the path has not responded. */
 #define LATE_PART 8
 
-static const u8 edges[LNET_NR_OP_STATES][LNET_NR_OP_STATES] = {
+/* The legal transitions of the state of an operation, and of the state of its request ID. */
 #define STATE(s)
 #define EDGE(a, b) [a][b] = 1,
+static const u8 edges[LNET_NR_OP_STATES][LNET_NR_OP_STATES] = {
 #include "model/states/op.def"
+};
+static const u8 id_edges[LNET_NR_ID_STATES][LNET_NR_ID_STATES] = {
+#include "model/states/request_id.def"
+};
 #undef STATE
 #undef EDGE
-};
 
 void lnet_op_set_state(struct lnet_op *op, enum lnet_op_state state)
 {
@@ -38,14 +45,6 @@ void lnet_op_set_state(struct lnet_op *op, enum lnet_op_state state)
 	lnet_edge(op, op, op->state, state);
 	op->state = state;
 }
-
-static const u8 id_edges[LNET_NR_ID_STATES][LNET_NR_ID_STATES] = {
-#define STATE(s)
-#define EDGE(a, b) [a][b] = 1,
-#include "model/states/request_id.def"
-#undef STATE
-#undef EDGE
-};
 
 void lnet_op_set_id(struct lnet_op *op, enum lnet_id_state state)
 {

@@ -191,3 +191,28 @@ int node_ni_add(struct lnet *ln, const char *nid_text)
 	cfg.nid = nid(nid_text);
 	return lnet_ni_add(ln, &cfg);
 }
+
+struct lnet_copy *node_list_from(unsigned int at, unsigned int nr, bool mixed, u32 *len)
+{
+	struct lnet_pinginfo_ni *nis = calloc(nr, sizeof(*nis));
+	struct lnet_copy *c = lnet_copy_new(64 * nr);
+	char text[48];
+	unsigned int i;
+	int rc;
+
+	for (i = 0; i < nr; i++) {
+		unsigned int k = at + i;
+
+		if (mixed && (k & 1))
+			snprintf(text, sizeof(text), "fd00::%x@tcp", k + 1);
+		else
+			snprintf(text, sizeof(text), "10.9.%u.%u@tcp", k / 200, k % 200 + 1);
+		nis[i].nid = nid(text);
+		nis[i].status = LNET_NI_UP;
+	}
+	rc = lnet_pinginfo_encode(c->data, 64 * nr, NODE_LIST_FEATURES, LNET_PID, 1, nis, nr);
+	CU_ASSERT_FATAL(rc > 0);
+	*len = (u32)rc;
+	free(nis);
+	return c;
+}

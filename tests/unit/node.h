@@ -42,6 +42,13 @@ void node_work(struct lnet *ln);	/* what the worker of each shard would do now *
  */
 void node_answer(struct lnet *ln, const void *info, u32 len,
 		 bool (*refuses)(const struct lnet_nid *nid));
+#define NODE_LIST_FEATURES \
+	(LNET_FEAT_NI_STATUS | LNET_FEAT_RTE_DISABLED | LNET_FEAT_MULTI_RAIL | LNET_FEAT_DISCOVERY)
+/*
+ * A ping info of a multi-rail node with the @nr NIDs from number @at on; @mixed: every second one
+ * is of IPv6. The caller drops it.
+ */
+struct lnet_copy *node_list_from(unsigned int at, unsigned int nr, bool mixed, u32 *len);
 struct lnet_nid nid(const char *text);
 int node_ni_add(struct lnet *ln, const char *nid_text);
 extern struct fake_env node_env;

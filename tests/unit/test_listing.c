@@ -5,30 +5,6 @@
 #include "topology/topology.h"
 #include "service/service.h"
 
-#define FULL (LNET_FEAT_NI_STATUS | LNET_FEAT_RTE_DISABLED | LNET_FEAT_MULTI_RAIL | \
-	      LNET_FEAT_DISCOVERY)
-
-/* A ping info with @nr NIDs from number @at on; the caller frees it. */
-static struct lnet_copy *info_from(unsigned int at, unsigned int nr, u32 *len)
-{
-	struct lnet_pinginfo_ni *nis = calloc(nr, sizeof(*nis));
-	struct lnet_copy *c = lnet_copy_new(64 * nr);
-	unsigned int i;
-	char text[48];
-	int rc;
-
-	for (i = 0; i < nr; i++) {
-		snprintf(text, sizeof(text), "10.9.%u.%u@tcp", (at + i) / 200, (at + i) % 200 + 1);
-		nis[i].nid = nid(text);
-		nis[i].status = LNET_NI_UP;
-	}
-	rc = lnet_pinginfo_encode(c->data, 64 * nr, FULL, LNET_PID, 1, nis, nr);
-	CU_ASSERT_FATAL(rc > 0);
-	*len = (u32)rc;
-	free(nis);
-	return c;
-}
-
 static int push(struct lnet *ln, const char *from, struct lnet_copy *c, u32 len)
 {
 	struct lnet_nid first = nid(from);
@@ -78,8 +54,8 @@ static void test_many_lists(void)
 	char text[32];
 
 	UNIT_EQUAL(lnet_tunable_set(ln, "lists_budget", 65536), 0, "lists_budget");
-	c = info_from(100, 64, &len);
-	few = info_from(100, 4, &short_len);
+	c = node_list_from(100, 64, false, &len);
+	few = node_list_from(100, 4, false, &short_len);
 	size = sizeof(*c) + c->len;
 	mutex_lock(&ln->cfg_mutex);
 	for (i = 1; i <= 100; i++) {
@@ -117,7 +93,7 @@ static void test_many_proven(void)
 	UNIT_EQUAL(node_ni_add(ln, "10.0.0.9@tcp"), 0, "interface");
 	UNIT_EQUAL(lnet_tunable_set(ln, "peers_max", 20), 0, "peers_max");
 	for (k = 0; k < 2; k++) {
-		c = info_from(1000 * k, 256, &len);
+		c = node_list_from(1000 * k, 256, false, &len);
 		pni = lnet_peer_ni_get(ln, &first[k]);
 		UNIT_EQUAL(push(ln, k ? "10.9.5.1@tcp" : "10.9.0.1@tcp", c, len), 0, "taken");
 		for (i = 0; i < 200; i++) {

@@ -5,38 +5,9 @@
 #include "topology/topology.h"
 #include "service/service.h"
 
-#define FULL (LNET_FEAT_NI_STATUS | LNET_FEAT_RTE_DISABLED | LNET_FEAT_MULTI_RAIL | \
-	      LNET_FEAT_DISCOVERY)
-
-/* A ping info with @nr NIDs from number @at on, every second one large; the caller frees it. */
-static struct lnet_copy *info_from(unsigned int at, unsigned int nr, u32 *len)
-{
-	struct lnet_pinginfo_ni *nis = calloc(nr, sizeof(*nis));
-	struct lnet_copy *c = lnet_copy_new(64 * nr);
-	char text[48];
-	unsigned int i;
-	int rc;
-
-	for (i = 0; i < nr; i++) {
-		unsigned int k = at + i;
-
-		if (k & 1)
-			snprintf(text, sizeof(text), "fd00::%x@tcp", k + 1);
-		else
-			snprintf(text, sizeof(text), "10.9.%u.%u@tcp", k / 200, k % 200 + 1);
-		nis[i].nid = nid(text);
-		nis[i].status = LNET_NI_UP;
-	}
-	rc = lnet_pinginfo_encode(c->data, 64 * nr, FULL, LNET_PID, 1, nis, nr);
-	CU_ASSERT_FATAL(rc > 0);
-	*len = (u32)rc;
-	free(nis);
-	return c;
-}
-
 static struct lnet_copy *long_info(unsigned int nr, u32 *len)
 {
-	return info_from(0, nr, len);
+	return node_list_from(0, nr, true, len);
 }
 
 static void push_long(struct lnet *ln, struct lnet_peer_ni *pni, struct lnet_copy *c, u32 len)
@@ -101,7 +72,7 @@ static void test_many_aliases(void)
 		CU_ASSERT_PTR_NOT_NULL_FATAL(pni[i]);
 	}
 	for (i = 0; i < ARRAY_SIZE(from); i++) {
-		c = info_from(100 + 1000 * i, 256, &len);
+		c = node_list_from(100 + 1000 * i, 256, true, &len);
 		push_long(ln, pni[i], c, len);
 		lnet_copy_put(c);
 	}
@@ -167,7 +138,8 @@ static void test_other_lists(void)
 			nis[k].status = LNET_NI_UP;
 		}
 		c = lnet_copy_new(2048);
-		len = lnet_pinginfo_encode(c->data, 2048, FULL, LNET_PID, i + 1, nis, k);
+		len = lnet_pinginfo_encode(c->data, 2048, NODE_LIST_FEATURES,
+					   LNET_PID, i + 1, nis, k);
 		CU_ASSERT_FATAL(len > 0);
 		push_long(ln, pni, c, (u32)len);
 		lnet_copy_put(c);
