@@ -3,7 +3,7 @@
 #include "control/command.h"
 #include "fault/fault.h"
 
-/* What a request may say of a rule. */
+/* A decoded request about a rule. */
 struct fault_req {
 	u32 op;				/* LNET_NL_DROP_ADD ... */
 	u32 id;				/* 0: none was given */

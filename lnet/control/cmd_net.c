@@ -54,7 +54,7 @@ static const struct lnet_field health_fields[] = {
 	LNET_FIELD_RANGE("drained", struct ni_req, drained, 0, 1, .text = "0 or 1"),
 	{ NULL }
 };
-/* Of an element, except which interface it is. */
+/* The keys of one entry of a request, without those that name the interface. */
 static const struct lnet_field element_fields[] = {
 	LNET_FIELD_SUB("tunables", tunables_fields),
 	LNET_FIELD_SUB("lnd tunables", lnd_fields),

@@ -167,7 +167,7 @@ static const char *ni_reason(const struct lnet_ni *ni)
 	return lnet_ni_usable(ni) ? "health 0" : "not started";
 }
 
-/* What an interface is configured as, whether it is there or waits. */
+/* The configuration of an interface, which exists or waits for its device. */
 static void cfg_view(const struct lnet *ln, const struct lnet_ni_cfg *cfg,
 		     const struct lnet_ctl_marks *marks, struct lnet_view_ni *v)
 {

@@ -125,7 +125,7 @@ static int room_for(struct lnet_ctl_ask *ask, unsigned int nr)
 	return ask->nids ? 0 : -ENOMEM;
 }
 
-/* Of the node itself. */
+/* Fills @ask with the NIDs of this node. */
 static int read_own(struct lnet_ctl_ask *ask)
 {
 	struct lnet *ln = ask->set->ctl->ln;

@@ -5,7 +5,7 @@
 
 /* ---- taking requests apart ------------------------------------------------------------------- */
 
-/* "priority", or "action: priority" as files have it. Of what is shown -1 means none. */
+/* The key "priority"; files have it inside "action". A value of -1 shows that none is set. */
 #define PRIORITY_FIELD										\
 	LNET_FIELD_RANGE("priority", struct lnet_udsp_rule, priority, 0, S32_MAX, .stock = true, \
 			 .range_err = -ERANGE, .has = offsetof(struct lnet_udsp_rule, has_priority))

@@ -71,8 +71,7 @@ static void key_emit(struct lnet_sink *s, unsigned int idx, const struct lnet_ke
 }
 
 /*
- * The mapping inside key @idx. A function of its own so that the walk reads as one level; nesting
- * is as deep as control.def.
+ * Emits the mapping inside key @idx. Recursion is as deep as the nesting of tables in control.def.
  */
 static void nest_emit(struct lnet_sink *s, unsigned int idx, const struct lnet_table *t,
 		      const void *view, unsigned int level, bool backup)
@@ -85,8 +84,8 @@ static void nest_emit(struct lnet_sink *s, unsigned int idx, const struct lnet_t
 }
 
 /*
- * A mapping of texts that has none is left out. What stock has for NIDs that are preferred reads
- * badly: they are told with what is ours.
+ * False: the reply omits the mapping @t, because its first text is empty. Preferred NIDs also need
+ * the level of the keys that stock LNet does not have.
  */
 static bool is_there(const struct lnet_table *t, const u8 *val, unsigned int level)
 {

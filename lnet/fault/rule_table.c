@@ -280,7 +280,7 @@ int lnet_rules_keep(struct lnet *ln, struct lnet_rules_kept **res)
 	return 0;
 }
 
-/* Where its number says; what it draws goes on where it was kept. */
+/* Inserts a copy of @kept in the order of IDs. Its random generator continues from its state. */
 static int put_back(struct lnet *ln, struct lnet_fault *f, const struct lnet_rule_live *kept)
 {
 	struct lnet_rule_live *live = kmalloc(sizeof(*live), GFP_KERNEL), *at;

@@ -56,8 +56,8 @@ static int md_memory(struct lnet_md *md, const struct lnet_md_cfg *cfg)
 }
 
 /*
- * Where the memory is that counts, by its first page: with BULK_HANDLE another MD's, if that still
- * exists.
+ * The CPT of the first page of the memory. With BULK_HANDLE, the CPT of the MD that @cfg->bulk
+ * names, if it still exists.
  */
 static s32 md_cpt(struct lnet *ln, const struct lnet_md_cfg *cfg)
 {

@@ -93,7 +93,11 @@ static int word(const char **at, const char *ends, char *buf, size_t size)
 
 #define NAME_ENDS "()[],; \t\r\n"
 
-/* @cpts are of those that have none of their own; in the end, what stands behind them. */
+/*
+ * Reads one net, and calls @s->net for each of its interfaces. The text may have CPTs after the
+ * net, for interfaces without CPTs. *@cpts returns them, and nets() calls this function a second
+ * time with them.
+ */
 static int one_pass(const char **at, u64 *cpts, struct lnet_net_sink *s)
 {
 	char name[LNET_NIDSTR_SIZE], ifname[sizeof_field(struct lnet_ni_cfg, ifname)];

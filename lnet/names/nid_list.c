@@ -158,8 +158,8 @@ int lnet_nidlist_parse(struct lnet_nidlist *list, const char *text)
 	struct lnet_part all = lnet_part_of(text, LNET_NIDLIST_TEXT_MAX + 1);
 	unsigned int nr_items = count(all, ' ') + 1;
 	/*
-	 * Each item has a separator before it, each expression one of its own, its bracket or its
-	 * item's: so many are enough.
+	 * A bound: each expression begins the text, or follows a separator of items, a '.', a ','
+	 * or a '['.
 	 */
 	unsigned int nr_exprs = nr_items + count(all, '.') + count(all, ',') + count(all, '[');
 	int rc;

@@ -56,7 +56,7 @@ static struct walk walk_of(struct lnet_shard *sh, struct lnet_select *s, const s
 
 /* ---- ranks ----------------------------------------------------------------------------------- */
 
-/* What is not known counts as near: it is no reason to prefer another. */
+/* An unknown CPT counts as near, so that no candidate loses because of it. */
 static __always_inline s64 numa_distance(const struct walk *w, const struct lnet_ni *ni)
 {
 	const struct lnet *ln = w->sh->ln;
@@ -261,10 +261,10 @@ static void recover(const struct walk *w, struct lnet_path *path)
 }
 
 /*
- * Who decided: a loser lost at the first rank where it differs from the winner, and the last such
- * rank is what left one. A new winner at rank r makes it r: those who lost to the old one before r
- * still do there, those who lost at r or later now lose at r. A full tie is the first one's, by
- * "turn".
+ * A candidate loses at the first rank in which it differs from the winner. The deciding rank is the
+ * highest of these over all losers. If a candidate beats the best one so far at rank r, the latter
+ * loses at r, and each earlier loser at r or before: so r decides. If two candidates are equal in
+ * all ranks, the one that was compared first wins, and the last rank, "turn", counts as deciding.
  */
 static struct lnet_path *best_by_ranks(const struct walk *w, bool *all_top)
 {

@@ -283,8 +283,9 @@ int lnet_disc_take(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_copy
 		return -EOPNOTSUPP;
 	d->size = pi.size;
 	/*
-	 * What a push brought since the ping left is newer than an answer with a lower sequence. A
-	 * push with a lower one is late, or of a peer that has restarted: an answer says which.
+	 * A list with a lower sequence than the stored one. In a reply: a push was received after
+	 * the ping was sent, and is newer. In a push: it is late, or the peer has restarted; a ping
+	 * finds out which.
 	 */
 	if ((pushed ? d->known : d->overtaken) && (s32)(pi.seq - d->seq) < 0) {
 		if (pushed)

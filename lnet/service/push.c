@@ -238,7 +238,10 @@ static u64 walk(struct lnet_pass *p)
 	return p->now_ns + PAUSE_NS;
 }
 
-/* Who waits for a change of configuration does the worker's work as well: only one walks. */
+/*
+ * The worker calls this function, and so does a thread that waits until a configuration change is
+ * complete. @walk_taken lets only one of them visit the peers.
+ */
 void lnet_push_work(struct lnet_pass *p)
 {
 	struct lnet_discovery *d = &p->ln->disc;

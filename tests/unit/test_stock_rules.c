@@ -475,9 +475,9 @@ static void test_order(void)
 	UNIT_EQUAL(tx(), LNET_LOCAL_TIMEOUT, "when that does not hit, the next");
 	UNIT_EQUAL(get(DROP, 0), 0, "the first");
 	UNIT_EQUAL(got.r.rate, 2, "listed most recent first");
-	UNIT_EQUAL(got.info.nr_match, 2, "looked at both");
+	UNIT_EQUAL(got.info.nr_match, 2, "checked for both messages");
 	UNIT_EQUAL(get(DROP, 1), 0, "the second");
-	UNIT_EQUAL(got.info.nr_match, 1, "looked at what was left");
+	UNIT_EQUAL(got.info.nr_match, 1, "checked for the other message");
 	UNIT_EQUAL(get(DROP, 2), -ENOENT, "past the end");
 	UNIT_EQUAL(get(DELAY, 0), -ENOENT, "no delay rule");
 	UNIT_EQUAL(got.info.id, 1, "the oldest has the first ID");
@@ -522,7 +522,7 @@ static void test_keep(void)
 	UNIT_EQUAL(get(DELAY, 0), 0, "still there");
 	UNIT_EQUAL(got.info.nr_match + got.info.nr_hit + got.info.nr_by_type[LNET_MSG_PUT], 0,
 		   "reset zeroes");
-	UNIT_EQUAL(delay(), 1, "and begins the window anew");
+	UNIT_EQUAL(delay(), 1, "and restarts the window");
 	r = rule_of(1, 0);
 	for (i = 1; i < LNET_RULES_MAX; i++)
 		UNIT_EQUAL(add(&r), 0, "add");
