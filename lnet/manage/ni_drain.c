@@ -112,20 +112,29 @@ bool lnet_ni_is_empty(struct lnet *ln, void *ni)
 
 /* ---- removal --------------------------------------------------------------------------------- */
 
-static bool is_known(struct lnet *ln, void *ni)
+struct notified {
+	struct lnet_ni *ni;
+	struct lnet_peer *at;		/* its acknowledgement is awaited; with a reference */
+};
+
+static bool is_known(struct lnet *ln, void *arg)
 {
-	return lnet_push_is_known(ln, ni);
+	struct notified *n = arg;
+
+	return lnet_push_is_known(ln, n->ni, &n->at);
 }
 
 void lnet_ni_leave(struct lnet_ni *ni, u64 limit_ns)
 {
 	struct quiet received = { .ni = ni, .counter = LNET_NIC_recv_count };
+	struct notified peers = { .ni = ni };
 	struct lnet *ln = ni->ln;
 
 	set_drained(ni, LNET_MARK(LEAVING) | LNET_MARK(DRAINED), true);
-	if (lnet_push_is_known(ln, ni))
+	if (is_known(ln, &peers))
 		return;			/* no peer needs the list */
-	lnet_cfg_wait(ln, is_known, ni, min(limit_ns, ACK_NS));
+	lnet_cfg_wait(ln, is_known, &peers, min(limit_ns, ACK_NS));
+	lnet_peer_put(peers.at);
 	lnet_cfg_wait(ln, is_quiet, &received, limit_ns);
 }
 

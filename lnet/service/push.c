@@ -322,37 +322,45 @@ static bool is_stock(const struct lnet_peer *peer)
 	return !(peer->features & LNET_FEAT_OPEN);
 }
 
-/* True if a peer for which @is is true may send to @ni, and accepts a push over another NI. */
-static bool any_reached(struct lnet *ln, const struct lnet_ni *ni,
-			bool (*is)(const struct lnet_peer *peer))
-{
-	u64 now_ns = ln->env->ops->now_ns(ln->env);
-	struct lnet_peer *peer = NULL;
-	bool found;
+struct reached {
+	const struct lnet_ni *ni;
+	u64 now_ns;
+	bool (*is)(const struct lnet_peer *peer);
+};
 
-	while ((peer = lnet_peer_next(ln, peer))) {
-		spin_lock(&peer->sh->lock);
-		found = !peer->deleted && peer->mr && peer->disc.known &&
-			lnet_peer_is_heard(peer, now_ns) &&
-			(peer->features & LNET_FEAT_DISCOVERY) && READ_ONCE(ln->tun.discovery) &&
-			has_way_beside(peer, ni) && is(peer);
-		spin_unlock(&peer->sh->lock);
-		if (found) {
-			lnet_peer_put(peer);
-			return true;
-		}
-	}
-	return false;
+/* [sh] @peer may send to the NI, accepts a push over another NI, and passes the test. */
+static bool is_reached(struct lnet_peer *peer, void *arg)
+{
+	const struct reached *r = arg;
+
+	return !peer->deleted && peer->mr && peer->disc.known &&
+	       lnet_peer_is_heard(peer, r->now_ns) && (peer->features & LNET_FEAT_DISCOVERY) &&
+	       READ_ONCE(peer->ln->tun.discovery) && has_way_beside(peer, r->ni) && r->is(peer);
 }
 
 bool lnet_push_reaches_stock(struct lnet *ln, const struct lnet_ni *ni)
 {
-	return any_reached(ln, ni, is_stock);
+	struct reached r = { ni, ln->env->ops->now_ns(ln->env), is_stock };
+	struct lnet_peer *stock = lnet_peer_find(ln, NULL, is_reached, &r);
+
+	lnet_peer_put(stock);
+	return stock;
 }
 
-bool lnet_push_is_known(struct lnet *ln, const struct lnet_ni *ni)
+bool lnet_push_is_known(struct lnet *ln, const struct lnet_ni *ni, struct lnet_peer **at)
 {
-	return !any_reached(ln, ni, is_behind);
+	struct reached r = { ni, ln->env->ops->now_ns(ln->env), is_behind };
+	bool waits;
+
+	if (*at) {
+		spin_lock(&(*at)->sh->lock);
+		waits = is_reached(*at, &r);
+		spin_unlock(&(*at)->sh->lock);
+		if (waits)
+			return false;
+	}
+	*at = lnet_peer_find(ln, *at, is_reached, &r);
+	return !*at;
 }
 
 /* ---- receiving ------------------------------------------------------------------------------- */

@@ -139,8 +139,10 @@ bool lnet_push_reaches_stock(struct lnet *ln, const struct lnet_ni *ni);
 /*
  * cfg_mutex held. True if no acknowledgement is awaited: each peer that was heard from recently,
  * may send to @ni and accepts pushes has acknowledged the current info, or is reached only by @ni.
+ * False: @at is the first peer without one, with a reference. The next call goes on there, so that
+ * a caller that repeats the question visits each peer once. @at is NULL for the first call.
  */
-bool lnet_push_is_known(struct lnet *ln, const struct lnet_ni *ni);
+bool lnet_push_is_known(struct lnet *ln, const struct lnet_ni *ni, struct lnet_peer **at);
 void lnet_push_taken(struct lnet_pass *p, struct lnet_rx *rx);	/* ln->hooks->push_taken() */
 
 /* ---- prove.c --------------------------------------------------------------------------------- */

@@ -191,46 +191,67 @@ void lnet_path_detach(struct lnet_path *path, struct list_head *gone)
 
 /* ---- of all peers ---------------------------------------------------------------------------- */
 
-/* Detaches @path if it is idle; @gone NULL: only checks. True: it is busy. */
-static bool is_busy(struct lnet_path *path, struct list_head *gone)
+struct paths_of {
+	const struct lnet_ni *ni;
+	struct list_head gone;		/* detached paths, to be freed without lock */
+	bool busy;
+};
+
+/* [sh] True if @peer has a busy path over @arg->ni. */
+static bool has_busy(struct lnet_peer *peer, void *arg)
 {
-	/* what a router carries goes first: the caller comes again */
-	if (!lnet_path_is_idle(path) || (gone && lnet_path_carries(path)))
-		return true;
-	if (gone)
-		lnet_path_detach(path, gone);
+	const struct paths_of *of = arg;
+	const struct lnet_peer_ni *pni;
+	const struct lnet_path *path;
+
+	list_for_each_entry(pni, &peer->pnis, link)
+		list_for_each_entry(path, &pni->paths, link)
+			if (path->ni == of->ni && !lnet_path_is_idle(path))
+				return true;
 	return false;
 }
 
-/* cfg_mutex held. True if a path of @ni is busy. @drop: detaches and frees those that are not. */
-static bool paths_busy(struct lnet *ln, struct lnet_ni *ni, bool drop)
+/* [sh] Detaches the idle paths over @arg->ni. Always false, so that all peers are visited. */
+static bool detach_idle(struct lnet_peer *peer, void *arg)
 {
-	struct lnet_peer_ni *pni;
+	struct paths_of *of = arg;
 	struct lnet_path *path, *next;
-	struct lnet_peer *peer;
+	struct lnet_peer_ni *pni;
 	bool any = false;
-	LIST_HEAD(gone);
 
-	for (peer = lnet_peer_next(ln, NULL); peer; peer = lnet_peer_next(ln, peer)) {
-		spin_lock(&peer->sh->lock);
-		list_for_each_entry(pni, &peer->pnis, link)
-			list_for_each_entry_safe(path, next, &pni->paths, link)
-				if (path->ni == ni)
-					any |= is_busy(path, drop ? &gone : NULL);
-		if (!list_empty(&gone))
-			lnet_path_ix_recount(peer);
-		spin_unlock(&peer->sh->lock);
-		lnet_paths_free(&gone);
+	list_for_each_entry(pni, &peer->pnis, link) {
+		list_for_each_entry_safe(path, next, &pni->paths, link) {
+			if (path->ni != of->ni)
+				continue;
+			/* A first-hop path stays until no path through a gateway uses it. */
+			if (!lnet_path_is_idle(path) || lnet_path_carries(path)) {
+				of->busy = true;
+				continue;
+			}
+			lnet_path_detach(path, &of->gone);
+			any = true;
+		}
 	}
-	return any;
+	if (any)
+		lnet_path_ix_recount(peer);
+	return false;
 }
 
 bool lnet_paths_idle(struct lnet *ln, struct lnet_ni *ni)
 {
-	return !paths_busy(ln, ni, false);
+	struct paths_of of = { .ni = ni };
+	struct lnet_peer *busy = lnet_peer_find(ln, NULL, has_busy, &of);
+
+	lnet_peer_put(busy);
+	return !busy;
 }
 
 bool lnet_paths_drop_ni(struct lnet *ln, struct lnet_ni *ni)
 {
-	return !paths_busy(ln, ni, true);
+	struct paths_of of = { .ni = ni };
+
+	INIT_LIST_HEAD(&of.gone);
+	lnet_peer_find(ln, NULL, detach_idle, &of);
+	lnet_paths_free(&of.gone);
+	return !of.busy;
 }

@@ -88,21 +88,6 @@ void lnet_peer_get(struct lnet_peer *peer);
 void lnet_peer_put(struct lnet_peer *peer);
 /* A peer that is not known yet, with one reference. NULL: no memory. */
 struct lnet_peer *lnet_peer_new(struct lnet *ln, const struct lnet_nid *primary);
-/*
- * No shard lock or nid_lock held. The peer behind @prev (NULL: the first), with a reference; drops
- * that to @prev, which may be deleted. Visits each peer once; NULL: end.
- */
-struct lnet_peer *lnet_peer_next(struct lnet *ln, struct lnet_peer *prev);
-/*
- * cfg_mutex held, no shard locked before and after. Calls @fn for each peer, with its shard locked.
- */
-void lnet_peers_walk(struct lnet_pass *p,
-		     void (*fn)(struct lnet_pass *p, struct lnet_peer *peer, void *arg), void *arg);
-/*
- * Takes cfg_mutex. The peer with the first of @nids, which was made again, gets the place of the
- * one with the number @seq in the list, and its interfaces get the order of @nids.
- */
-void lnet_peer_place(struct lnet *ln, u64 seq, const struct lnet_nid *nids, unsigned int nr);
 /* Any context. The peer interface with @nid, with a reference; NULL: unknown. */
 struct lnet_peer_ni *lnet_peer_ni_lookup(struct lnet *ln, const struct lnet_nid *nid);
 /*
@@ -167,6 +152,30 @@ void lnet_peer_drop(struct lnet_peer *peer);
 int lnet_peers_init(struct lnet *ln);
 /* All operations have ended, all drivers have stopped: frees all peers. */
 void lnet_peers_fini(struct lnet *ln);
+
+/* ---- peer_list.c ----------------------------------------------------------------------------- */
+/*
+ * No shard lock or nid_lock held. The peer behind @prev (NULL: the first), with a reference; drops
+ * that to @prev, which may be deleted. Visits each peer once; NULL: end.
+ */
+struct lnet_peer *lnet_peer_next(struct lnet *ln, struct lnet_peer *prev);
+/*
+ * No shard lock or nid_lock held. The first peer behind @prev (NULL: of all) for which @is is true,
+ * with a reference; drops that to @prev. NULL: none. @is runs with the peer's shard locked. One
+ * lock hold visits several peers, so that a walk over thousands contends less with traffic.
+ */
+struct lnet_peer *lnet_peer_find(struct lnet *ln, struct lnet_peer *prev,
+				 bool (*is)(struct lnet_peer *peer, void *arg), void *arg);
+/*
+ * cfg_mutex held, no shard locked before and after. Calls @fn for each peer, with its shard locked.
+ */
+void lnet_peers_walk(struct lnet_pass *p,
+		     void (*fn)(struct lnet_pass *p, struct lnet_peer *peer, void *arg), void *arg);
+/*
+ * Takes cfg_mutex. The peer with the first of @nids, which was made again, gets the place of the
+ * one with the number @seq in the list, and its interfaces get the order of @nids.
+ */
+void lnet_peer_place(struct lnet *ln, u64 seq, const struct lnet_nid *nids, unsigned int nr);
 
 /* ---- path.c ---------------------------------------------------------------------------------- */
 /* No lock held. Frees the paths of the list, which is empty afterwards. */

@@ -349,9 +349,12 @@ static void blocks(struct stream *s)
 /* Then it is asked, as before a deletion, whether the peers have acknowledged it. */
 static void drain(struct lnet_ni *ni, bool drained)
 {
+	struct lnet_peer *behind = NULL;
+
 	BUG_ON(lnet_ni_drain(w.ln, &ni->nid, drained));
 	work();
-	lnet_push_is_known(w.ln, ni);
+	lnet_push_is_known(w.ln, ni, &behind);
+	lnet_peer_put(behind);
 }
 
 /*

@@ -114,6 +114,49 @@ static void test_many(void)
 	node_end(ln);
 }
 
+struct visits {
+	u32 wanted;			/* last number of the address of the peer to find */
+	unsigned int nr;
+};
+
+static bool is_wanted(struct lnet_peer *peer, void *arg)
+{
+	struct visits *v = arg;
+
+	lockdep_assert_held(&peer->sh->lock);
+	v->nr++;
+	return be32_to_cpu(peer->primary.addr[0]) == 0x0a000000 + v->wanted;
+}
+
+/* A walk goes on behind the peer that it found, also after the peer left the list. */
+static void test_find(void)
+{
+	struct visits v = { .wanted = 20 };
+	struct lnet *ln = node_begin(1);
+	struct lnet_nid n = nid("10.0.0.1@tcp");
+	struct lnet_peer *found;
+	unsigned int i;
+
+	node_ni_add(ln, "11.0.0.1@tcp");
+	for (i = 1; i <= 40; i++) {
+		n.addr[0] = cpu_to_be32(0x0a000000 + i);
+		lnet_peer_ni_put(lnet_peer_ni_get(ln, &n));
+	}
+	found = lnet_peer_find(ln, NULL, is_wanted, &v);
+	CU_ASSERT_FATAL(found != NULL);
+	UNIT_EQUAL(be32_to_cpu(found->primary.addr[0]) & 0xff, 20, "the peer found");
+	UNIT_EQUAL(v.nr, 21, "visits, with the loopback's peer");
+	CU_ASSERT_EQUAL(lnet_peer_del(ln, &found->primary, NULL, 0), 0);
+	v.wanted = 39;
+	found = lnet_peer_find(ln, found, is_wanted, &v);
+	CU_ASSERT_FATAL(found != NULL);
+	UNIT_EQUAL(be32_to_cpu(found->primary.addr[0]) & 0xff, 39, "the next peer found");
+	UNIT_EQUAL(v.nr, 40, "visits: none twice");
+	CU_ASSERT_PTR_NULL(lnet_peer_find(ln, found, is_wanted, &v));
+	UNIT_EQUAL(v.nr, 41, "visits to the end");
+	node_end(ln);
+}
+
 static void test_paths(void)
 {
 	struct lnet_nid own = nid("10.0.0.1@tcp");
@@ -350,6 +393,7 @@ UNIT_SUITE(peer,
 	{ "addresses that a host chooses do not share one chain", test_chosen },
 	{ "is made by traffic and found again", test_get },
 	{ "is found among thousands", test_many },
+	{ "is found by a walk that goes on where it ended", test_find },
 	{ "has a path for each NI of the net", test_paths },
 	{ "shares path numbers when there are too many", test_many_paths },
 	{ "is configured, or refused with the reason", test_configure },

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The list of all peers: walks that other threads may interrupt, and its order. */
+#include <lnet/nid.h>
+#include "base/base.h"
+#include "shard/shard.h"
+#include "topology/topology.h"
+
+/* Bounds one hold of a shard's lock in a walk, so that a walk hardly delays traffic. */
+#define PEERS_PER_HOLD	16U
+
+/* nid_lock held. The first that came after @seq. */
+static struct lnet_peer *first_after(struct lnet *ln, u64 seq)
+{
+	struct lnet_peer *peer;
+
+	list_for_each_entry(peer, &ln->peers, link)
+		if (peer->seq > seq)
+			return peer;
+	return NULL;
+}
+
+/* nid_lock held. The peer after @prev in the list; NULL if there is none. */
+static struct lnet_peer *next_of(struct lnet *ln, struct lnet_peer *prev)
+{
+	if (!prev || list_empty(&prev->link))
+		return first_after(ln, prev ? prev->seq : 0);
+	return list_is_last(&prev->link, &ln->peers) ? NULL : list_next_entry(prev, link);
+}
+
+struct lnet_peer *lnet_peer_next(struct lnet *ln, struct lnet_peer *prev)
+{
+	struct lnet_peer *next;
+
+	spin_lock(&ln->nid_lock);
+	next = next_of(ln, prev);
+	if (next)
+		lnet_peer_get(next);
+	spin_unlock(&ln->nid_lock);
+	lnet_peer_put(prev);
+	return next;
+}
+
+/* References the next peers after @prev, at most as many as fit into @batch. Returns how many. */
+static unsigned int batch_get(struct lnet *ln, struct lnet_peer *prev,
+			      struct lnet_peer *batch[PEERS_PER_HOLD])
+{
+	struct lnet_peer *peer;
+	unsigned int nr = 0;
+
+	spin_lock(&ln->nid_lock);
+	for (peer = next_of(ln, prev); peer && nr < PEERS_PER_HOLD; peer = next_of(ln, peer)) {
+		lnet_peer_get(peer);
+		batch[nr++] = peer;
+	}
+	spin_unlock(&ln->nid_lock);
+	return nr;
+}
+
+/*
+ * Index of the first peer of @batch for which @is is true; @nr: none. Neighbours on one shard share
+ * a lock hold.
+ */
+static unsigned int batch_find(struct lnet_peer *batch[], unsigned int nr,
+			       bool (*is)(struct lnet_peer *peer, void *arg), void *arg)
+{
+	struct lnet_shard *sh = NULL;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		if (batch[i]->sh != sh) {
+			if (sh)
+				spin_unlock(&sh->lock);
+			sh = batch[i]->sh;
+			spin_lock(&sh->lock);
+		}
+		if (is(batch[i], arg))
+			break;
+	}
+	if (sh)
+		spin_unlock(&sh->lock);
+	return i;
+}
+
+struct lnet_peer *lnet_peer_find(struct lnet *ln, struct lnet_peer *prev,
+				 bool (*is)(struct lnet_peer *peer, void *arg), void *arg)
+{
+	struct lnet_peer *batch[PEERS_PER_HOLD], *found = NULL;
+	unsigned int nr, at, i;
+
+	while (!found && (nr = batch_get(ln, prev, batch))) {
+		lnet_peer_put(prev);
+		at = batch_find(batch, nr, is, arg);
+		prev = at < nr ? NULL : batch[nr - 1];
+		found = at < nr ? batch[at] : NULL;
+		for (i = 0; i < nr; i++)
+			if (batch[i] != found && batch[i] != prev)
+				lnet_peer_put(batch[i]);
+	}
+	lnet_peer_put(prev);
+	return found;
+}
+
+void lnet_peers_walk(struct lnet_pass *p,
+		     void (*fn)(struct lnet_pass *p, struct lnet_peer *peer, void *arg), void *arg)
+{
+	struct lnet_peer *peer;
+
+	for (peer = lnet_peer_next(p->ln, NULL); peer; peer = lnet_peer_next(p->ln, peer)) {
+		lnet_enter(p, peer->sh);
+		fn(p, peer, arg);
+		lnet_leave(p);
+	}
+}
+
+/* Lists stay sorted by the numbers, by which walkers find on when theirs has gone. */
+static void peer_place(struct lnet *ln, struct lnet_peer *peer, u64 seq)
+{
+	struct lnet_peer *next;
+
+	spin_lock(&ln->nid_lock);
+	next = first_after(ln, seq - 1);
+	if (!list_empty(&peer->link) && next && next->seq != seq) {
+		peer->seq = seq;
+		if (next != peer)
+			list_move_tail(&peer->link, &next->link);
+	}
+	spin_unlock(&ln->nid_lock);
+}
+
+static void pnis_order(struct lnet_peer *peer, const struct lnet_nid *nids, unsigned int nr)
+{
+	struct lnet_peer_ni *pni;
+	unsigned int i;
+
+	lockdep_assert_held(&peer->sh->lock);
+	for (i = 0; i < nr; i++)
+		list_for_each_entry(pni, &peer->pnis, link)
+			if (lnet_nid_same(&pni->nid, &nids[i])) {
+				list_move_tail(&pni->link, &peer->pnis);
+				break;
+			}
+}
+
+void lnet_peer_place(struct lnet *ln, u64 seq, const struct lnet_nid *nids, unsigned int nr)
+{
+	struct lnet_peer_ni *pni;
+	struct lnet_peer *peer;
+
+	mutex_lock(&ln->cfg_mutex);
+	pni = nr ? lnet_peer_ni_lookup(ln, &nids[0]) : NULL;
+	if (pni) {
+		peer = lnet_peer_of(pni);
+		spin_lock(&peer->sh->lock);
+		pnis_order(peer, nids, nr);
+		spin_unlock(&peer->sh->lock);
+		peer_place(ln, peer, seq);
+		lnet_peer_put(peer);
+		lnet_peer_ni_put(pni);
+	}
+	mutex_unlock(&ln->cfg_mutex);
+}
