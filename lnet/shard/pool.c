@@ -186,10 +186,11 @@ void lnet_evt_free(struct lnet_evt *e)
 
 struct lnet_copy *lnet_copy_new(u32 len)
 {
-	struct lnet_copy *c = kzalloc(sizeof(*c) + len, GFP_NOFS);
+	struct lnet_copy *c = kmalloc(sizeof(*c) + len, GFP_NOFS);
 
 	if (!c)
 		return NULL;
+	memset(c, 0, sizeof(*c));
 	atomic_set(&c->refs, 1);
 	c->len = len;
 	c->frag.base = c->data;

@@ -95,7 +95,10 @@ void lnet_op_free(struct lnet_op *op);
 struct lnet_evt *lnet_evt_new(struct lnet *ln);
 /* Frees an event that is in no pool. */
 void lnet_evt_free(struct lnet_evt *e);
-/* A small buffer with one reference. No lock held. NULL: no memory. */
+/*
+ * A small buffer of @len bytes with one reference. No lock held. The caller writes each byte before
+ * it sends them, because the bytes are not cleared. NULL: no memory.
+ */
 struct lnet_copy *lnet_copy_new(u32 len);
 /* Takes a reference. */
 void lnet_copy_get(struct lnet_copy *c);
