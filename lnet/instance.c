@@ -150,8 +150,6 @@ static bool ops_ended(struct lnet *ln, void *arg)
 
 void lnet_destroy(struct lnet *ln)
 {
-	unsigned int i;
-
 	if (!ln)
 		return;
 	WRITE_ONCE(ln->stopping, 1);
@@ -166,8 +164,7 @@ void lnet_destroy(struct lnet *ln)
 	lnet_fault_fini(ln);
 	lnet_udsp_fini(ln);
 	lnet_ping_fini(ln);
-	for (i = 0; i < ln->nr_shards; i++)
-		lnet_windows_fini(&ln->shard[i]);
+	lnet_windows_fini(ln);
 	lnet_router_fini(ln);
 	parts_fini(ln, ARRAY_SIZE(parts) - 1);
 	WARN_ON_ONCE(atomic_read(&ln->nr_counted));	/* somebody kept a count of one */

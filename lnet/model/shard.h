@@ -49,8 +49,7 @@ struct lnet_shard {
 	struct list_head made;		/* the same windows, newest first */
 	struct list_head window_walks;	/* struct lnet_window_walk */
 	struct list_head ack_due;	/* windows with PUTs to acknowledge at the end of a pass */
-	struct lnet_window **winhash;	/* allocated at the first opening */
-	struct hlist_head *openers;	/* windows by NID of opener; allocated with winhash */
+	struct lnet_window_index *index;	/* allocated at the first session open request */
 	/* [n]: each peer's nth window; the highest list in use has peers with the most windows */
 	struct list_head ranked[LNET_WINDOWS_PER_PEER + 1];
 	u32 nr_windows;

@@ -44,7 +44,7 @@ struct lnet_window {			/* [shard that the session ID selects] */
 	struct list_head link;		/* LRU in the shard */
 	struct list_head made;		/* in sh->made */
 	struct lnet_window *hash_next;
-	struct hlist_node own;		/* in sh->openers */
+	struct hlist_node own;		/* in sh->index->opener */
 	struct list_head ranked;	/* in sh->ranked[rank] */
 	u8 rank;			/* 1 to the number of windows of its opener */
 	struct lnet_shard *sh;
@@ -82,6 +82,10 @@ struct lnet_window_walk {
 	struct list_head *at;		/* in sh->made: next to visit */
 };
 #define LNET_WINDOW_HASH 128
+struct lnet_window_index {		/* the windows of a shard */
+	struct lnet_window *grant[LNET_WINDOW_HASH];	/* by session ID */
+	struct hlist_head opener[LNET_WINDOW_HASH];	/* by NID of the opener */
+};
 #define LNET_WINDOW_SLICE 1024U		/* places after which a slice ends, at a whole window */
 #define LNET_WINDOWS_PER_PEER 16	/* the maximum of windows_per_peer */
 #define LNET_WINDOW_WEIGHTS 15		/* the tunable `window' is at most 16,383 */

@@ -156,8 +156,8 @@ bool lnet_window_is_busy(const struct lnet_window *w);
 void lnet_window_drop(struct lnet_pass *p, struct lnet_window *w);
 /* A new shard has no windows. */
 void lnet_windows_init(struct lnet_shard *sh);
-/* All operations have ended: frees all windows. */
-void lnet_windows_fini(struct lnet_shard *sh);
+/* No lock held. All operations have ended: frees all windows. */
+void lnet_windows_fini(struct lnet *ln);
 /*
  * [sh] The window of (opener, instance, nonce), made if necessary; NULL: no room. May release and
  * take the lock.
@@ -178,10 +178,8 @@ void lnet_window_place(struct lnet_window *w, u64 seq, struct lnet_entry *e);
 struct lnet_entry *lnet_window_unplace(struct lnet_window *w, u32 ix);
 /* [sh] A mark with e->reason replaces @e; the caller gets the window's reference to @e. */
 void lnet_window_reject(struct lnet_window *w, struct lnet_entry *e);
-/*
- * [sh] Adds the memory of @w without its entries to sh->window_bytes; @there false: subtracts it.
- */
-void lnet_window_count(struct lnet_window *w, bool there);
+/* [sh] The memory of @w without its entries, for sh->window_bytes. */
+u64 lnet_window_bytes(const struct lnet_window *w);
 /*
  * [sh] Drops windows other than @w until window_memory has room for one more entry. False: there is
  * no room, and no other window may be dropped for @w.

@@ -18,18 +18,17 @@ void lnet_entry_put(struct lnet_pass *p, struct lnet_entry *e)
 {
 	if (!e)
 		return;
-	if (p)
-		lockdep_assert_held(&e->sh->lock);
+	lockdep_assert_held(&e->sh->lock);
 	if (--e->refs)
 		return;
-	WARN_ON_ONCE(e->md && p);
+	WARN_ON_ONCE(e->md);
 	if (e->evt)
 		lnet_evt_free(e->evt);
 	if (e->copy) {
 		e->sh->copy_bytes -= e->copy->len;
 		lnet_copy_put(e->copy);
 	}
-	if (!p || p->sh != e->sh || e->sh->entries.nr >= ENTRIES_KEPT) {
+	if (p->sh != e->sh || e->sh->entries.nr >= ENTRIES_KEPT) {
 		kfree(e);
 		return;
 	}
@@ -127,18 +126,6 @@ void lnet_window_floor(struct lnet_pass *p, struct lnet_window *w, u64 floor)
 	w->floor = max(w->floor, floor);
 }
 
-static void install(struct lnet_window *w, struct lnet_entry **bigger, u32 cap)
-{
-	u64 seq;
-
-	for (seq = w->floor; seq <= w->high; seq++)
-		bigger[seq & (cap - 1)] = w->entry[seq & (w->cap - 1)];
-	lnet_window_count(w, false);
-	w->entry = bigger;
-	w->cap = cap;
-	lnet_window_count(w, true);
-}
-
 static void ack_over(struct lnet_window *w, struct lnet_ni *ni)
 {
 	lnet_ni_put(w->ack_ni);
@@ -204,27 +191,31 @@ bool lnet_window_fit(struct lnet_pass *p, struct lnet_window **wp, u64 grant, u6
 	struct lnet_window *w = *wp;
 
 	while (max(w->high, seq) - w->floor >= w->cap) {
-		struct lnet_entry **bigger, **old;
+		struct lnet_entry **places;
 		u32 cap = w->cap;
+		u64 at;
 
 		if (cap >= 2 * w->W)
 			return false;
 		while (max(w->high, seq) - w->floor >= cap)
 			cap *= 2;
 		lnet_leave(p);
-		bigger = kcalloc(cap, sizeof(*bigger), GFP_NOFS);
+		places = kcalloc(cap, sizeof(*places), GFP_NOFS);
 		lnet_enter(p, sh);
 		w = *wp = lnet_window_find(sh, grant);
-		if (!w || !bigger) {
-			kfree(bigger);
+		if (!w || !places) {
+			kfree(places);
 			return false;
 		}
-		old = bigger;
 		if (cap > w->cap) {
-			old = w->entry;
-			install(w, bigger, cap);
+			for (at = w->floor; at <= w->high; at++)
+				places[at & (cap - 1)] = w->entry[at & (w->cap - 1)];
+			sh->window_bytes -= lnet_window_bytes(w);
+			swap(w->entry, places);
+			w->cap = cap;
+			sh->window_bytes += lnet_window_bytes(w);
 		}
-		kfree(old);
+		kfree(places);
 	}
 	return true;
 }

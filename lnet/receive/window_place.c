@@ -79,14 +79,9 @@ void lnet_window_reject(struct lnet_window *w, struct lnet_entry *e)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-void lnet_window_count(struct lnet_window *w, bool there)
+u64 lnet_window_bytes(const struct lnet_window *w)
 {
-	u64 bytes = sizeof(*w) + (u64)w->cap * sizeof(*w->entry);
-
-	if (there)
-		w->sh->window_bytes += bytes;
-	else
-		w->sh->window_bytes -= bytes;
+	return sizeof(*w) + (u64)w->cap * sizeof(*w->entry);
 }
 
 /*

@@ -26,14 +26,14 @@ u64 lnet_grant_shard(const struct lnet *ln, u64 grant)
 
 static struct lnet_window **bucket(struct lnet_shard *sh, u64 grant)
 {
-	return &sh->winhash[lnet_hash64(grant) % LNET_WINDOW_HASH];
+	return &sh->index->grant[lnet_hash64(grant) % LNET_WINDOW_HASH];
 }
 
 struct lnet_window *lnet_window_find(struct lnet_shard *sh, u64 grant)
 {
 	struct lnet_window *w;
 
-	if (!sh->winhash)
+	if (!sh->index)
 		return NULL;
 	for (w = *bucket(sh, grant); w && w->grant != grant; w = w->hash_next)
 		;
@@ -84,7 +84,7 @@ static struct lnet_peer *payer_of(const struct lnet_rx *rx)
 
 static struct hlist_head *openers(struct lnet_shard *sh, const struct lnet_nid *opener)
 {
-	return &sh->openers[lnet_nid_keyed(sh->ln, opener) % LNET_WINDOW_HASH];
+	return &sh->index->opener[lnet_nid_keyed(sh->ln, opener) % LNET_WINDOW_HASH];
 }
 
 static void set_rank(struct lnet_shard *sh, struct lnet_window *w, unsigned int rank)
@@ -215,19 +215,6 @@ bool lnet_window_is_busy(const struct lnet_window *w)
 	return false;
 }
 
-/* Frees @w, which has no entries and no timer. */
-static void window_free(struct lnet_window *w)
-{
-	list_del_init(&w->heavy);
-	lnet_window_count(w, false);
-	lnet_window_from(w, NULL);
-	lnet_peer_ni_put(w->via);
-	lnet_ni_put(w->ack_ni);
-	list_del_init(&w->ack_due);
-	kfree(w->entry);
-	kfree(w);
-}
-
 void lnet_window_drop(struct lnet_pass *p, struct lnet_window *w)
 {
 	struct lnet_window **at = bucket(p->sh, w->grant), *last;
@@ -237,10 +224,10 @@ void lnet_window_drop(struct lnet_pass *p, struct lnet_window *w)
 	while (*at != w)
 		at = &(*at)->hash_next;
 	*at = w->hash_next;
-	list_del_init(&w->link);
+	list_del(&w->link);
 	lnet_window_unwalk(w);
-	hlist_del_init(&w->own);
-	list_del_init(&w->ranked);
+	hlist_del(&w->own);
+	list_del(&w->ranked);
 	/* The last window of the opener takes the rank of @w, so that ranks have no gap. */
 	last = last_of(p->sh, &w->opener);
 	if (last && last->rank > w->rank)
@@ -249,7 +236,14 @@ void lnet_window_drop(struct lnet_pass *p, struct lnet_window *w)
 	lnet_count(p->sh, windows_dropped);
 	for (ix = 0; ix < w->cap; ix++)
 		lnet_entry_detach(p, w, ix);
-	window_free(w);
+	list_del(&w->heavy);
+	list_del(&w->ack_due);
+	p->sh->window_bytes -= lnet_window_bytes(w);
+	lnet_window_from(w, NULL);
+	lnet_peer_ni_put(w->via);
+	lnet_ni_put(w->ack_ni);
+	kfree(w->entry);
+	kfree(w);
 }
 
 /*
@@ -311,7 +305,6 @@ void lnet_windows_init(struct lnet_shard *sh)
 {
 	unsigned int i;
 
-	sh->nr_held = 0;
 	INIT_LIST_HEAD(&sh->windows);
 	INIT_LIST_HEAD(&sh->made);
 	INIT_LIST_HEAD(&sh->window_walks);
@@ -322,30 +315,25 @@ void lnet_windows_init(struct lnet_shard *sh)
 		INIT_LIST_HEAD(&sh->heavy[i]);
 }
 
-void lnet_windows_fini(struct lnet_shard *sh)
+void lnet_windows_fini(struct lnet *ln)
 {
-	struct lnet_window *w, *next;
+	struct lnet_shard *sh;
 	struct lnet_entry *e;
-	u32 ix;
+	struct lnet_pass p;
 
-	list_for_each_entry_safe(w, next, &sh->windows, link) {
-		lnet_timer_cancel(&sh->wheel, &w->timer);
-		for (ix = 0; ix < w->cap; ix++) {
-			e = lnet_window_unplace(w, ix);
-			if (e)
-				e->md = NULL;
-			lnet_entry_put(NULL, e);
-		}
-		window_free(w);
+	lnet_pass_begin(&p, ln, LNET_PASS_CALL);
+	for (sh = ln->shard; sh < ln->shard + ln->nr_shards; sh++) {
+		lnet_enter(&p, sh);
+		while (!list_empty(&sh->windows))
+			lnet_window_drop(&p, list_first_entry(&sh->windows, struct lnet_window,
+							      link));
+		WARN_ON_ONCE(sh->window_bytes);
+		while ((e = lnet_entry_take(sh)))
+			kfree(e);
+		kfree(sh->index);
+		sh->index = NULL;
 	}
-	WARN_ON_ONCE(sh->window_bytes);
-	while ((e = lnet_entry_take(sh)))
-		kfree(e);
-	lnet_windows_init(sh);
-	kfree(sh->winhash);
-	sh->winhash = NULL;
-	kfree(sh->openers);
-	sh->openers = NULL;
+	lnet_pass_end(&p);
 }
 
 /* ---- making windows -------------------------------------------------------------------------- */
@@ -358,7 +346,7 @@ static struct lnet_window *window_of(struct lnet_shard *sh, const struct lnet_rx
 {
 	struct lnet_window *w;
 
-	if (!sh->openers)
+	if (!sh->index)
 		return NULL;
 	hlist_for_each_entry(w, openers(sh, &payer_of(rx)->primary), own)
 		if (w->instance == rx->handle.cookie[0] && w->nonce == rx->handle.cookie[1] &&
@@ -380,10 +368,7 @@ static struct lnet_window *window_new(void)
 	}
 	w->cap = WINDOW_FIRST;
 	w->floor = 1;
-	INIT_LIST_HEAD(&w->link);
-	INIT_LIST_HEAD(&w->made);
 	INIT_LIST_HEAD(&w->ranked);
-	INIT_LIST_HEAD(&w->heavy);
 	INIT_LIST_HEAD(&w->ack_due);
 	lnet_timer_init(&w->timer, LNET_TIMER_WINDOW);
 	return w;
@@ -442,7 +427,7 @@ static bool window_add(struct lnet_pass *p, struct lnet_window *w, struct lnet_r
 	list_add(&w->made, &sh->made);
 	sh->nr_windows++;
 	list_add(&w->heavy, &sh->heavy[0]);
-	lnet_window_count(w, true);
+	sh->window_bytes += lnet_window_bytes(w);
 	last = last_of(sh, &w->opener);
 	set_rank(sh, w, last ? last->rank + 1 : 1);
 	hlist_add_head(&w->own, openers(sh, &w->opener));
@@ -453,26 +438,19 @@ static bool window_add(struct lnet_pass *p, struct lnet_window *w, struct lnet_r
 struct lnet_window *lnet_window_open(struct lnet_pass *p, struct lnet_rx *rx, u32 hold_ms)
 {
 	struct lnet_window *w = window_of(p->sh, rx), *fresh;
-	struct lnet_window **hash = NULL;
-	struct hlist_head *own;
+	struct lnet_window_index *index;
 
 	if (w)
 		return w;
 	lnet_leave(p);
 	fresh = window_new();
-	hash = kcalloc(LNET_WINDOW_HASH, sizeof(*hash), GFP_NOFS);
-	own = kcalloc(LNET_WINDOW_HASH, sizeof(*own), GFP_NOFS);
+	index = kzalloc(sizeof(*index), GFP_NOFS);
 	lnet_enter_pni(p, rx->from);
-	if (!p->sh->winhash && hash && own) {
-		p->sh->winhash = hash;
-		p->sh->openers = own;
-		hash = NULL;
-		own = NULL;
-	}
-	kfree(hash);
-	kfree(own);
+	if (!p->sh->index)
+		swap(p->sh->index, index);
+	kfree(index);
 	w = window_of(p->sh, rx);
-	if (!w && fresh && p->sh->winhash && make_room(p, rx) && window_add(p, fresh, rx, hold_ms))
+	if (!w && fresh && p->sh->index && make_room(p, rx) && window_add(p, fresh, rx, hold_ms))
 		return fresh;
 	if (fresh)
 		kfree(fresh->entry);

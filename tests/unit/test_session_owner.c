@@ -621,7 +621,7 @@ static void test_chosen(void)
 	}
 	for (i = 0; i < LNET_WINDOW_HASH; i++) {
 		nr = 0;
-		hlist_for_each(at, &ln->shard[0].openers[i])
+		hlist_for_each(at, &ln->shard[0].index->opener[i])
 			nr++;
 		most = max(most, nr);
 	}
