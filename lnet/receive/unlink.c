@@ -20,43 +20,39 @@ void lnet_md_aborted_finish(struct lnet *ln, struct lnet_md *md)
 	lnet_pass_end(&p);
 }
 
-int lnet_md_unlink(struct lnet *ln, lnet_md_t h)
+/* Unlinks the MD or ME with this handle. 0, -ENOENT */
+static int handle_unlink(struct lnet *ln, u64 cookie, enum lnet_handle_kind kind)
 {
-	struct lnet_md_dom *dom = lnet_handle_dom(ln, h.cookie, LNET_HANDLE_MD);
+	struct lnet_md_dom *dom = lnet_handle_dom(ln, cookie, kind);
+	struct lnet_me *me = NULL;
 	struct lnet_md *md;
+	void *found;
 
 	if (!dom)
 		return -ENOENT;
 	spin_lock(&dom->lock);
-	md = lnet_handle_find(dom, h.cookie);
+	found = md = lnet_handle_find(dom, cookie);
+	if (found && kind == LNET_HANDLE_ME) {
+		me = found;
+		md = me->md;
+		me->unlink = LNET_RETAIN;	/* freed here, not with its MD */
+	}
 	if (md)
 		lnet_md_abort(md);
+	if (me)
+		lnet_me_free(me);
 	spin_unlock(&dom->lock);
-	if (!md)
-		return -ENOENT;
-	lnet_md_aborted_finish(ln, md);
-	return 0;
+	if (md)
+		lnet_md_aborted_finish(ln, md);
+	return found ? 0 : -ENOENT;
+}
+
+int lnet_md_unlink(struct lnet *ln, lnet_md_t h)
+{
+	return handle_unlink(ln, h.cookie, LNET_HANDLE_MD);
 }
 
 int lnet_me_unlink(struct lnet *ln, lnet_me_t h)
 {
-	struct lnet_md_dom *dom = lnet_handle_dom(ln, h.cookie, LNET_HANDLE_ME);
-	struct lnet_md *md = NULL;
-	struct lnet_me *me;
-
-	if (!dom)
-		return -ENOENT;
-	spin_lock(&dom->lock);
-	me = lnet_handle_find(dom, h.cookie);
-	if (me) {
-		md = me->md;
-		me->unlink = LNET_RETAIN;	/* it goes here, not with its MD */
-		if (md)
-			lnet_md_abort(md);
-		lnet_me_free(me);
-	}
-	spin_unlock(&dom->lock);
-	if (md)
-		lnet_md_aborted_finish(ln, md);
-	return me ? 0 : -ENOENT;
+	return handle_unlink(ln, h.cookie, LNET_HANDLE_ME);
 }
