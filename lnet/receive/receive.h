@@ -15,8 +15,8 @@ void lnet_rx_set_state(struct lnet_rx *rx, enum lnet_rx_state state);
 void lnet_rx_free(struct lnet_pass *p, struct lnet_rx *rx);
 /* Nobody uses @sh any more: frees the pool of rx. */
 void lnet_rx_pool_fini(struct lnet_shard *sh);
-/* [sh] Counts @rx as dropped because of @why. */
-void lnet_rx_drop(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome why);
+/* [sh] Counts @rx as dropped because of @why. Returns SKIP. */
+enum lnet_verdict lnet_rx_drop(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome why);
 /* [sh] LAND: the payload of @rx goes to rx->into. Sets rx->want and the state. */
 enum lnet_verdict lnet_rx_land(struct lnet_pass *p, struct lnet_rx *rx);
 /* [sh] LATER: lnet_match() has parked @rx. */

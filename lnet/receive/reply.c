@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Answers to our requests: whose they are, one or many at once, and where a REPLY lands.
- */
+/* Replies to local requests: finds the requests, completes them, and receives the payload. */
 #include "shard/shard.h"
 #include "memory/memory.h"
 #include "xfer/xfer.h"
@@ -59,10 +57,7 @@ static bool use_md(struct lnet_op *op)
 {
 	if (!op->md || (op->flags & LNET_OPF_ANSWERED))
 		return true;
-	/*
-	 * An MD that is used up still gets the answer to what it began; one that was unlinked does
-	 * not.
-	 */
+	/* An exhausted MD still gets the reply to its operation; an unlinked MD does not. */
 	if (!lnet_md_use_again(op->md) && lnet_md_aborted(op->md))
 		return false;
 	op->flags |= LNET_OPF_ANSWERED;
@@ -88,24 +83,15 @@ static void merged_slow(struct lnet_pass *p, struct lnet_rx *rx, u64 last)
 {
 	struct lnet_peer *peer = rx->src->peer;
 	struct lnet_op *op;
-	bool more = true;
 
-	while (more) {		/* the end of one may begin or end others */
-		more = false;
-		list_for_each_entry(op, &peer->voided, voided) {
-			if (lnet_op_seq(op) > last || op->wire.cookie[0] != rx->handle.cookie[0])
-				continue;
-			more = merged_one(p, op, rx);
-			if (more)
-				break;
-		}
-	}
+again:
+	list_for_each_entry(op, &peer->voided, voided)
+		if (lnet_op_seq(op) <= last && op->wire.cookie[0] == rx->handle.cookie[0] &&
+		    merged_one(p, op, rx))
+			goto again;	/* the end of one may begin or end others */
 }
 
-/*
- * One ACK for all PUTs up to and including its sequence, which must be one that was used: so the
- * walk is over the window at most.
- */
+/* A cumulative ACK. Its sequence must have been drawn, so the walk is within the window. */
 static void merged_ack(struct lnet_pass *p, struct lnet_rx *rx)
 {
 	struct lnet_peer *peer = rx->src->peer;
@@ -181,10 +167,8 @@ enum lnet_verdict lnet_reply_take(struct lnet_pass *p, struct lnet_rx *rx,
 		return LNET_SKIP;
 	if (want > op->len) {
 		lnet_count(p->sh, long_answer);
-		if (op->md && !(op->md->options & LNET_MD_TRUNCATE)) {
-			lnet_rx_drop(p, rx, LNET_TOO_LONG);
-			return LNET_SKIP;
-		}
+		if (op->md && !(op->md->options & LNET_MD_TRUNCATE))
+			return lnet_rx_drop(p, rx, LNET_TOO_LONG);
 		want = op->len;
 	}
 	if (!use_md(op))

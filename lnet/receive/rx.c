@@ -61,14 +61,12 @@ struct lnet_rx *lnet_rx_get(struct lnet_pass *p)
 	return rx;
 }
 
-/* [sh] of any shard, or none; kept by the shard that is held. */
 void lnet_rx_free(struct lnet_pass *p, struct lnet_rx *rx)
 {
 	struct lnet_ni *ni = rx->keeps_ni ? rx->ni : NULL;
 	struct lnet_shard *sh = p->sh;
 
-	if (rx->state != RX_DONE)
-		lnet_rx_set_state(rx, RX_DONE);
+	lnet_rx_set_state(rx, RX_DONE);
 	if (rx->stopping) {	/* lnet_pass_stops() still has it in hand */
 		WRITE_ONCE(rx->dead, 1);
 		return;
@@ -108,7 +106,7 @@ void lnet_rx_pool_fini(struct lnet_shard *sh)
 		kfree(rx);
 }
 
-void lnet_rx_drop(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome why)
+enum lnet_verdict lnet_rx_drop(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome why)
 {
 	lnet_stat_drop(p->sh, rx->ni, rx->from, rx->type, rx->payload_len);
 	if (why == LNET_NO_MATCH)
@@ -117,11 +115,6 @@ void lnet_rx_drop(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome why
 		lnet_count(p->sh, too_long);
 	else if (why == LNET_NO_MEMORY)
 		lnet_count(p->sh, rx_no_memory);
-}
-
-static enum lnet_verdict skip(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome why)
-{
-	lnet_rx_drop(p, rx, why);
 	return LNET_SKIP;
 }
 
@@ -234,7 +227,6 @@ static void get_replied(struct lnet_pass *p, struct lnet_op *op)
 	lnet_md_post(p, op->md, e, true);
 }
 
-/* [sh] What a request needs later must be there before it takes effect. */
 bool lnet_rx_reserve(struct lnet_pass *p, struct lnet_rx *rx)
 {
 	if (!rx->evt)
@@ -249,15 +241,15 @@ static enum lnet_verdict plain_begin(struct lnet_pass *p, struct lnet_rx *rx)
 	struct lnet_op *op;
 
 	if (!lnet_rx_reserve(p, rx))
-		return skip(p, rx, LNET_NO_MEMORY);
+		return lnet_rx_drop(p, rx, LNET_NO_MEMORY);
 	if (rx->type == LNET_OP_GET || rx->wants_ack) {
 		rx->answer = lnet_op_take(p->sh);
 		if (!rx->answer)
-			return skip(p, rx, LNET_NO_MEMORY);
+			return lnet_rx_drop(p, rx, LNET_NO_MEMORY);
 	}
 	v = lnet_match(p, rx, &why);
 	if (v == LNET_SKIP)
-		return skip(p, rx, why);
+		return lnet_rx_drop(p, rx, why);
 	if (v == LNET_LATER)
 		return lnet_rx_park(p, rx);
 	if (rx->type == LNET_OP_PUT) {
@@ -318,7 +310,7 @@ static enum lnet_verdict push_begin(struct lnet_pass *p, struct lnet_rx *rx)
 		rx->answer = lnet_op_new();
 	lnet_enter_pni(p, rx->src);
 	if (!rx->copy || (rx->wants_ack && !rx->answer))
-		return skip(p, rx, LNET_NO_MEMORY);
+		return lnet_rx_drop(p, rx, LNET_NO_MEMORY);
 	rx->mlength = len;
 	rx->into = (struct lnet_buf){ .frags = &rx->copy->frag, .nr = 1, .len = len };
 	return lnet_rx_land(p, rx);
@@ -356,9 +348,9 @@ static enum lnet_verdict take_request(struct lnet_pass *p, struct lnet_rx *rx,
 		rx->rlength = hdr->msg.get.sink_length;
 	}
 	if (unlikely(lnet_answers_full(p, rx->from)))
-		return skip(p, rx, LNET_CANCELED);
+		return lnet_rx_drop(p, rx, LNET_CANCELED);
 	if (rx->portal >= 2 * LNET_PORTAL_MARK)
-		return skip(p, rx, LNET_NO_MATCH);
+		return lnet_rx_drop(p, rx, LNET_NO_MATCH);
 	if (rx->portal == LNET_PORTAL_MARK && rx->match_bits == LNET_OPEN_MATCHBITS &&
 	    rx->type == LNET_OP_GET)
 		return lnet_session_open(p, rx, hdr);
@@ -378,9 +370,7 @@ static enum lnet_verdict take_request(struct lnet_pass *p, struct lnet_rx *rx,
 /* wire.md 5.6 rows 4 to 9. 0: for us. */
 static int address(struct lnet_pass *p, const struct lnet_ni *ni, const struct lnet_hdr *hdr)
 {
-	if (likely(lnet_nid_same(&hdr->dest_nid, &ni->nid)))
-		return 0;
-	if (ni == p->ln->lo)
+	if (likely(lnet_nid_same(&hdr->dest_nid, &ni->nid)) || ni == p->ln->lo)
 		return 0;
 	if (lnet_nid_net(&hdr->dest_nid) == ni->net || lnet_nid_is_local(p->ln, &hdr->dest_nid)) {
 		lnet_count(p->sh, bad_header);
@@ -392,7 +382,7 @@ static int address(struct lnet_pass *p, const struct lnet_ni *ni, const struct l
 	return LNET_SKIP;
 }
 
-/* Said by a router in the name of a node that it cannot reach: nothing came from there. */
+/* True for a router-generated reply: the node that it names sent nothing. */
 static bool is_routers_word(const struct lnet_hdr *hdr)
 {
 	return hdr->type == LNET_MSG_ACK &&
@@ -429,9 +419,7 @@ static bool drop_forged(struct lnet_pass *p, struct lnet_rx *rx, bool forward)
 	return true;
 }
 
-/*
- * It came through a router: its sender is another node. From here on the shard is that node's.
- */
+/* Another node than rx->from is the source of @rx: enters its shard. False: @rx is dropped. */
 static bool came_routed(struct lnet_pass *p, struct lnet_rx *rx, bool routers_word)
 {
 	struct lnet_peer *claimer;
@@ -440,7 +428,6 @@ static bool came_routed(struct lnet_pass *p, struct lnet_rx *rx, bool routers_wo
 	if (drop_forged(p, rx, false))
 		return false;
 	claimer = rx->from->peer;	/* drop_forged() may have released the lock */
-	/* The sender's interface is created if it is unknown. No lock is held meanwhile. */
 	lnet_peer_get(claimer);
 	lnet_leave(p);
 	src = lnet_peer_ni_claimed(p->ln, &rx->src_nid, claimer);
@@ -500,16 +487,16 @@ static enum lnet_verdict dispatch(struct lnet_pass *p, struct lnet_rx *rx,
 		return v;
 	}
 	if (unlikely(!is_sender) && has_false_source(p, rx))
-		return skip(p, rx, LNET_CANCELED);
+		return lnet_rx_drop(p, rx, LNET_CANCELED);
 	/* A router creates no peer entry for a NID that no host can have. */
 	if (unlikely(v == FORWARD) && (!lnet_nid_is_host(&hdr->dest_nid) ||
 				       lnet_nid_is_own_host(&hdr->dest_nid))) {
 		lnet_count(p->sh, false_target);
-		return skip(p, rx, LNET_CANCELED);
+		return lnet_rx_drop(p, rx, LNET_CANCELED);
 	}
 	if (unlikely(READ_ONCE(p->ln->fault)) && p->ln->hooks->fault_drops(p, rx, hdr)) {
 		lnet_count(p->sh, fault_drops);
-		return skip(p, rx, LNET_FAULT);
+		return lnet_rx_drop(p, rx, LNET_FAULT);
 	}
 	rx->path = lnet_path_find(rx->from, rx->ni);
 	if (rx->path)
