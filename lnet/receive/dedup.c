@@ -363,7 +363,7 @@ static void forget(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e
 		lnet_entry_put(p, e);
 	}
 	if (e->w) {
-		lnet_window_unplace(e->w, e->seq & (e->w->cap - 1));
+		lnet_window_unplace(e->w, e->seq);
 		e->w = NULL;
 		lnet_entry_put(p, e);
 	}
@@ -371,11 +371,19 @@ static void forget(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e
 	lnet_entry_put(p, e);
 }
 
-/* @rx, which is on no list, got memory; those that joined land with it. */
-static void land_all(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
+/* [sh] @rx, which is on no list, got memory or none (SKIP), and so did those that joined. */
+static void end_wait(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v,
+		     enum lnet_outcome why)
 {
+	struct lnet_entry *e = rx->entry;
 	struct lnet_rx *other;
 
+	if (v != LNET_LAND) {
+		lnet_rx_drop(p, rx, why);
+		forget(p, rx, e);
+		lnet_rx_owe(p, rx, LNET_SKIP);
+		return;
+	}
 	matched(p, rx, e);
 	list_add(&rx->link, &e->rxs);
 	list_for_each_entry(other, &e->rxs, link) {
@@ -384,34 +392,16 @@ static void land_all(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry 
 	}
 }
 
-/* @rx, which is on no list, gets no memory; those that joined are dropped with it. */
-static void drop_all(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e,
-		     enum lnet_outcome why)
-{
-	lnet_rx_drop(p, rx, why);
-	forget(p, rx, e);
-	lnet_rx_owe(p, rx, LNET_SKIP);
-}
-
 void lnet_once_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v,
 		       enum lnet_outcome why)
 {
-	struct lnet_entry *e;
-
 	/* lnet_once_begin() parks @rx before it sets rx->entry, and holds this shard meanwhile. */
 	lnet_enter(p, &p->ln->shard[rx->hold_shard]);
-	e = rx->entry;
-	if (v == LNET_LAND)
-		land_all(p, rx, e);
-	else
-		drop_all(p, rx, e, why);
+	end_wait(p, rx, v, why);
 	lnet_leave(p);
 }
 
-/*
- * The one that was parked is gone with its connection: the first of those that joined waits in its
- * place.
- */
+/* The connection of the parked receive was lost: the first that joined @e waits in its place. */
 static void succeed(struct lnet_pass *p, struct lnet_entry *e)
 {
 	struct lnet_rx *rx = list_first_entry(&e->rxs, struct lnet_rx, link);
@@ -420,10 +410,8 @@ static void succeed(struct lnet_pass *p, struct lnet_entry *e)
 
 	list_del_init(&rx->link);
 	v = lnet_rx_reserve(p, rx) ? lnet_match(p, rx, &why) : LNET_SKIP;
-	if (v == LNET_LAND)
-		land_all(p, rx, e);
-	else if (v == LNET_SKIP)
-		drop_all(p, rx, e, why);
+	if (v != LNET_LATER)
+		end_wait(p, rx, v, why);
 }
 
 bool lnet_once_gone(struct lnet_pass *p, struct lnet_rx *rx)
@@ -485,16 +473,16 @@ static void landed(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e
 }
 
 /*
- * Rule 7: true if @e loses its buffer after an aborted receive. All peers share the buffers of a
- * lazy portal, so @e loses such a buffer if the sender was too slow or its connection was lost. The
- * loopback never loses a connection.
+ * Rule 7: true if @e loses its buffer after an aborted receive: it has no window, or the portal is
+ * lazy. All peers share the buffers of a lazy portal, so @e loses such a buffer if the sender was
+ * too slow or its connection was lost. The loopback never loses a connection.
  */
 static bool gives_way(const struct lnet_rx *rx, const struct lnet_entry *e, enum lnet_outcome how)
 {
-	if (how == LNET_OK || e->state != ENTRY_MATCHED || !e->w || !list_empty(&e->rxs))
+	if (how == LNET_OK || e->state != ENTRY_MATCHED || !list_empty(&e->rxs))
 		return false;
-	return lnet_md_is_pooled(e->md) &&
-	       (how == LNET_ABORTED || !lnet_nid_is_lo(&rx->from->nid));
+	return !e->w || (lnet_md_is_pooled(e->md) &&
+			 (how == LNET_ABORTED || !lnet_nid_is_lo(&rx->from->nid)));
 }
 
 /* @e took no effect: its event reports that, and the next attempt is matched like a new request. */
@@ -503,7 +491,9 @@ static void unmatch(struct lnet_pass *p, struct lnet_entry *e)
 	e->state = ENTRY_FINAL;
 	e->evt->ev.status = -EIO;
 	e->evt->ev.outcome = LNET_ABORTED;
-	lnet_window_unplace(e->w, e->seq & (e->w->cap - 1));
+	if (!e->w)
+		return;
+	lnet_window_unplace(e->w, e->seq);
 	e->w = NULL;
 	lnet_count(p->sh, unmatched);
 	lnet_entry_put(p, e);
@@ -523,13 +513,6 @@ void lnet_once_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome h
 		answer_final(p, rx, e);	/* a duplicate asks for the answer on its own path */
 	else if (gives_way(rx, e, how))
 		unmatch(p, e);
-	else if (!e->w && e->state == ENTRY_MATCHED && list_empty(&e->rxs)) {
-		e->state = ENTRY_FINAL;
-		if (e->evt) {
-			e->evt->ev.status = -EIO;
-			e->evt->ev.outcome = LNET_ABORTED;
-		}
-	}
 	e->since_ns = p->now_ns;
 	lnet_entry_settle(p, e);
 	rx->entry = NULL;

@@ -80,8 +80,8 @@ void lnet_entry_put(struct lnet_pass *p, struct lnet_entry *e);
 struct lnet_entry *lnet_entry_take(struct lnet_shard *sh);
 /* [sh] Posts the event if no receive and no reply uses the memory. */
 void lnet_entry_settle(struct lnet_pass *p, struct lnet_entry *e);
-/* [sh] The window needs the place @ix: a request in progress continues without the window. */
-void lnet_entry_detach(struct lnet_pass *p, struct lnet_window *w, u32 ix);
+/* [sh] Empties the place of @seq: a request in progress continues without the window. */
+void lnet_entry_detach(struct lnet_pass *p, struct lnet_window *w, u64 seq);
 /*
  * [sh] The sender has finished all requests below @floor: detaches their entries, and moves
  * w->floor there.
@@ -174,8 +174,8 @@ struct lnet_entry *lnet_window_entry(const struct lnet_window *w, u64 seq);
 u32 lnet_window_rejected(const struct lnet_window *w, u64 seq);
 /* [sh] Puts @e at the place of @seq. */
 void lnet_window_place(struct lnet_window *w, u64 seq, struct lnet_entry *e);
-/* [sh] Empties the place @ix. Returns its entry with the window's reference, or NULL. */
-struct lnet_entry *lnet_window_unplace(struct lnet_window *w, u32 ix);
+/* [sh] Empties the place of @seq. Returns its entry with the window's reference, or NULL. */
+struct lnet_entry *lnet_window_unplace(struct lnet_window *w, u64 seq);
 /* [sh] A mark with e->reason replaces @e; the caller gets the window's reference to @e. */
 void lnet_window_reject(struct lnet_window *w, struct lnet_entry *e);
 /* [sh] The memory of @w without its entries, for sh->window_bytes. */

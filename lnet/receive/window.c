@@ -58,7 +58,6 @@ static void unhold(struct lnet_entry *e)
 	e->sh->nr_held--;
 }
 
-/* The event of a request whose memory nobody uses any more; once. */
 void lnet_entry_settle(struct lnet_pass *p, struct lnet_entry *e)
 {
 	struct lnet_md *md = e->md;
@@ -78,25 +77,22 @@ void lnet_entry_settle(struct lnet_pass *p, struct lnet_entry *e)
 	lnet_md_post(p, md, evt, true);
 }
 
-/* Nothing of it came in whole and nothing more will: its event says so. */
+/* No receive of @e was complete, and none will follow: the event of @e reports that. */
 static void entry_fail(struct lnet_pass *p, struct lnet_entry *e)
 {
 	if (e->state == ENTRY_MATCHED) {
 		e->state = ENTRY_FINAL;
 		e->reason = LNET_REFUSED_ANSWER_GONE;
-		if (e->evt) {
-			e->evt->ev.status = -ETIMEDOUT;
-			e->evt->ev.outcome = LNET_REMOTE_TIMEOUT;
-		}
+		e->evt->ev.status = -ETIMEDOUT;
+		e->evt->ev.outcome = LNET_REMOTE_TIMEOUT;
 	}
 	e->gone = 1;
 	lnet_entry_settle(p, e);
 }
 
-/* The window needs the place of @e: what runs goes on without it. */
-void lnet_entry_detach(struct lnet_pass *p, struct lnet_window *w, u32 ix)
+void lnet_entry_detach(struct lnet_pass *p, struct lnet_window *w, u64 seq)
 {
-	struct lnet_entry *e = lnet_window_unplace(w, ix);
+	struct lnet_entry *e = lnet_window_unplace(w, seq);
 
 	if (!e)
 		return;
@@ -117,12 +113,8 @@ void lnet_window_floor(struct lnet_pass *p, struct lnet_window *w, u64 floor)
 {
 	u64 seq, end = min(floor, w->high + 1);
 
-	for (seq = w->floor; seq < end; seq++) {
-		u32 ix = seq & (w->cap - 1);
-
-		if (w->entry[ix])
-			lnet_entry_detach(p, w, ix);
-	}
+	for (seq = w->floor; seq < end; seq++)
+		lnet_entry_detach(p, w, seq);
 	w->floor = max(w->floor, floor);
 }
 
@@ -222,16 +214,15 @@ bool lnet_window_fit(struct lnet_pass *p, struct lnet_window **wp, u64 grant, u6
 
 /* ---- time: merged acknowledgements, held answers, silence ------------------------------------ */
 
-/* A merged ACK says of a PUT that it is done; of one that wants its ACK also that all was taken. */
+/* A cumulative ACK reports a PUT done; one that requests an ACK also as not truncated. */
 static bool merges(const struct lnet_entry *e)
 {
 	return e->state == ENTRY_FINAL && !e->reason && (e->noack || e->whole);
 }
 
 /*
- * The last PUT that is not acknowledged yet and up to which all requests came, so that a merged ACK
- * is right for all PUTs; 0: none. What is beyond it was acknowledged alone, and its sender would
- * take one more for a duplicate.
+ * The last unacknowledged PUT up to which all requests were received, so that a cumulative ACK can
+ * cover all PUTs; 0: none. The sender would take an ACK for an acknowledged PUT as a duplicate.
  */
 static u64 done_prefix(const struct lnet_window *w)
 {
@@ -250,9 +241,8 @@ static u64 done_prefix(const struct lnet_window *w)
 
 static bool ack_seq(struct lnet_pass *p, struct lnet_window *w, u64 seq, bool alone)
 {
-	struct lnet_op *op;
+	struct lnet_op *op = lnet_op_take(p->sh);
 
-	op = lnet_op_take(p->sh);
 	if (!op)
 		return false;
 	op->type = LNET_OP_ACK;
@@ -315,17 +305,14 @@ static void ack_by(struct lnet_pass *p, struct lnet_window *w, u64 when_ns)
 		lnet_timer_set(&p->sh->wheel, &w->timer, when_ns);
 }
 
-/*
- * So many PUTs without ACK are worth one acknowledgement: a part of what the sender may have open,
- * and of what it has, or it would wait for the rest of the delay.
- */
-static u32 worth_an_ack(const struct lnet_window *w)
-{
-	return max(min(w->W / 4, max(w->nr_open / 2, NOACKS_MIN)), 1U);
-}
-
 void lnet_window_ack(struct lnet_pass *p, struct lnet_window *w, struct lnet_rx *rx, bool wanted)
 {
+	/*
+	 * So many PUTs without ACK share one: a part of the window, and of the unfinished requests,
+	 * because a sender with few of them would wait for the whole delay.
+	 */
+	u32 enough = max(min(w->W / 4, max(w->nr_open / 2, NOACKS_MIN)), 1U);
+
 	w->nr_unacked++;
 	if (wanted) {
 		w->ack_all = 1;
@@ -333,7 +320,7 @@ void lnet_window_ack(struct lnet_pass *p, struct lnet_window *w, struct lnet_rx 
 		if (w->ack_ni != rx->ni)
 			ack_over(w, rx->ni);
 	}
-	if (wanted || w->nr_unacked >= worth_an_ack(w)) {
+	if (wanted || w->nr_unacked >= enough) {
 		if (list_empty(&w->ack_due))
 			list_add_tail(&w->ack_due, &p->sh->ack_due);
 		p->acks |= BIT_ULL(p->sh->ix);
@@ -391,12 +378,8 @@ static void window_md_aborted(struct lnet_pass *p, struct lnet_window *w, struct
 
 		if (!e || !e->md)
 			continue;
-		if (!md && list_empty(&e->rxs))
+		if (md ? e->md == md && e->type == LNET_OP_GET : list_empty(&e->rxs))
 			entry_fail(p, e);
-		if (e->md && e->md == md && e->type == LNET_OP_GET) {
-			e->gone = 1;
-			lnet_entry_settle(p, e);
-		}
 	}
 }
 

@@ -55,11 +55,11 @@ void lnet_window_place(struct lnet_window *w, u64 seq, struct lnet_entry *e)
 	weigh(w);
 }
 
-struct lnet_entry *lnet_window_unplace(struct lnet_window *w, u32 ix)
+struct lnet_entry *lnet_window_unplace(struct lnet_window *w, u64 seq)
 {
-	struct lnet_entry *e = w->entry[ix];
+	struct lnet_entry **place = &w->entry[seq & (w->cap - 1)], *e = *place;
 
-	w->entry[ix] = NULL;
+	*place = NULL;
 	if (!e || is_mark(e))
 		return NULL;
 	w->nr_entries--;
@@ -70,11 +70,11 @@ struct lnet_entry *lnet_window_unplace(struct lnet_window *w, u32 ix)
 
 void lnet_window_reject(struct lnet_window *w, struct lnet_entry *e)
 {
-	u32 ix = e->seq & (w->cap - 1);
+	uintptr_t mark = (uintptr_t)e->reason << MARK_REASON_SHIFT | 1;
 
-	lnet_window_unplace(w, ix);
+	lnet_window_unplace(w, e->seq);
 	e->w = NULL;
-	w->entry[ix] = (struct lnet_entry *)((uintptr_t)e->reason << MARK_REASON_SHIFT | 1);
+	w->entry[e->seq & (w->cap - 1)] = (struct lnet_entry *)mark;
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
