@@ -127,7 +127,6 @@ u64 lnet_handle_add(struct lnet_md_dom *dom, enum lnet_handle_kind kind, void *o
 		slot = slot_at(dom, ix);
 	}
 	slot->obj = obj;
-	dom->nr_used++;
 	return (u64)slot->gen << GEN_SHIFT | (u64)ix << SLOT_SHIFT |
 	       (kind == LNET_HANDLE_ME ? COOKIE_KIND : 0) | (dom->ix + 1U);
 }
@@ -142,7 +141,6 @@ void lnet_handle_del(struct lnet_md_dom *dom, u64 cookie)
 	slot->gen++;
 	slot->next = dom->free;
 	dom->free = ix + 1;
-	dom->nr_used--;
 }
 
 void *lnet_handle_find(const struct lnet_md_dom *dom, u64 cookie)

@@ -104,8 +104,8 @@ struct lnet_md_dom {
 	spinlock_t lock;
 	u8 ix;				/* [const] */
 	u8 nr_levels;			/* [lock] */
-	/* [lock] slots in use; first never used; head of the free list + 1 */
-	u32 nr_used, fresh, free;
+	/* [lock] first slot never used; head of the free list + 1 */
+	u32 fresh, free;
 	struct lnet_handle_slot *level[LNET_HANDLE_LEVELS];
 	/* [lock] all descriptors not yet freed, struct lnet_md_full.all */
 	struct list_head mds;
