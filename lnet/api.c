@@ -210,11 +210,11 @@ static int run_begin(struct lnet *ln, struct run *run, const struct lnet_xfer *x
 	run->pni = target_of(ln, &x->target.nid, !lnet_nid_is_any(&x->self));
 	if (!run->pni)
 		return READ_ONCE(ln->stopping) ? -ESHUTDOWN : -ENOMEM;
-	run->md = lnet_md_use_bound(ln, x->md, &run->left, &err);
+	run->md = lnet_md_use_bound(ln, x->md, &run->left);
 	if (run->md)
 		return 0;
 	lnet_peer_ni_put(run->pni);
-	return err;
+	return -ENOENT;
 }
 
 /* Starts the first at @x and those like it. Returns how many, or the error of the first. */

@@ -211,12 +211,11 @@ void lnet_md_take(struct lnet_md *md)
 	md->refs++;
 }
 
-struct lnet_md *lnet_md_use_bound(struct lnet *ln, lnet_md_t h, unsigned int *nr, int *err)
+struct lnet_md *lnet_md_use_bound(struct lnet *ln, lnet_md_t h, unsigned int *nr)
 {
 	struct lnet_md_dom *dom = lnet_handle_dom(ln, h.cookie, LNET_HANDLE_MD);
 	struct lnet_md *md;
 
-	*err = -ENOENT;
 	if (!dom || dom->ix >= LNET_MD_BUCKETS)
 		return NULL;
 	spin_lock(&dom->lock);
@@ -229,7 +228,6 @@ struct lnet_md *lnet_md_use_bound(struct lnet *ln, lnet_md_t h, unsigned int *nr
 			md->threshold -= (int)*nr;
 		}
 		md->refs += *nr;
-		*err = 0;
 	}
 	spin_unlock(&dom->lock);
 	return md;

@@ -29,10 +29,10 @@ void lnet_md_free(struct lnet_md *md);
 void lnet_md_take(struct lnet_md *md);
 /*
  * For a PUT or GET: the MD must be active and not attached. Takes threshold and reference *@nr
- * times. If the threshold allows fewer, *@nr becomes that number, at least 1. NULL: *@err is why.
+ * times. If the threshold allows fewer, *@nr becomes that number, at least 1. NULL: the handle is
+ * invalid, or the MD is exhausted.
  */
-struct lnet_md *lnet_md_use_bound(struct lnet *ln, lnet_md_t h, unsigned int *nr,
-				  int *err);
+struct lnet_md *lnet_md_use_bound(struct lnet *ln, lnet_md_t h, unsigned int *nr);
 /*
  * An ACK or REPLY was received for an operation that holds a reference: takes threshold only.
  * False: the MD was aborted, or is exhausted.

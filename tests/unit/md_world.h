@@ -108,8 +108,10 @@ bool mw_me_exists(struct mw *w, lnet_me_t h);
 static inline struct lnet_md *md_use_one(struct lnet *ln, lnet_md_t h, int *err)
 {
 	unsigned int nr = 1;
+	struct lnet_md *md = lnet_md_use_bound(ln, h, &nr);
 
-	return lnet_md_use_bound(ln, h, &nr, err);
+	*err = md ? 0 : -ENOENT;
+	return md;
 }
 
 #endif

@@ -600,10 +600,9 @@ static void set_options(u32 options)
 	struct lnet_pass p;
 	unsigned int nr = 1;
 	struct lnet_md *md;
-	int err;
 
 	lnet_pass_begin(&p, ln, LNET_PASS_CALL);
-	md = lnet_md_use_bound(ln, rails.node[0].md, &nr, &err);
+	md = lnet_md_use_bound(ln, rails.node[0].md, &nr);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(md);
 	md->options |= options;
 	lnet_md_unuse(&p, md);
