@@ -34,22 +34,6 @@ bool lnet_md_queue(struct lnet_md *md, struct lnet_evt *e)
 	return lnet_md_queue_list(md, &one);
 }
 
-void lnet_md_wake(struct lnet_pass *p, struct lnet_md *md)
-{
-	list_add_tail(&md->ready, &p->ready);
-}
-
-bool lnet_md_gone(struct lnet_md *md)
-{
-	struct lnet_md_full *full = lnet_md_full(md);
-
-	lockdep_assert_held(md->lock);
-	if (!md->gone_sent || md->delivering || full->pins)
-		return false;
-	list_del_init(&full->all);
-	return true;
-}
-
 /*
  * Moves at most @max events to @batch. False: there are none, so the right to deliver is given up
  * and @md must not be touched again.
@@ -57,21 +41,18 @@ bool lnet_md_gone(struct lnet_md *md)
 static bool take_events(struct lnet_md *md, struct list_head *batch, unsigned int max)
 {
 	struct list_head *last = &md->done;
-	bool more, gone = false;
 
 	spin_lock(md->lock);
-	more = !list_empty(&md->done);
-	if (!more) {
+	if (list_empty(&md->done)) {
 		md->delivering = 0;
-		gone = lnet_md_gone(md);
+		lnet_md_unlock_free(md);
+		return false;
 	}
 	while (max-- && last->next != &md->done)
 		last = last->next;
 	list_cut_position(batch, &md->done, last);
 	spin_unlock(md->lock);
-	if (gone)
-		lnet_md_free(md);
-	return more;
+	return true;
 }
 
 static u64 clock_ns(const struct lnet_pass *p)
@@ -147,7 +128,7 @@ void lnet_md_take_ready(struct lnet_pass *p)
 	lnet_leave(p);
 }
 
-/* Of several threads one takes what its handlers leave; for the others a worker comes. */
+/* One thread also delivers events that handlers cause. A worker delivers those of other threads. */
 static void deliver_all(struct lnet_pass *p)
 {
 	struct lnet_shard *sh = &p->ln->shard[0];
@@ -167,18 +148,15 @@ static void deliver_all(struct lnet_pass *p)
 		kick(p->ln);
 }
 
-static bool defer(struct lnet_pass *p)
+void lnet_md_deliver(struct lnet_pass *p)
 {
 	struct lnet_env *env = p->ln->env;
 
-	return p->kind != LNET_PASS_EVENTS && env->ops->defer && env->ops->defer(env, &p->ready);
-}
-
-void lnet_md_deliver(struct lnet_pass *p)
-{
 	if (list_empty(&p->ready))
 		return;
-	if (p->kind != LNET_PASS_CALL && !defer(p))
+	if (p->kind == LNET_PASS_EVENTS ||
+	    (p->kind != LNET_PASS_CALL &&
+	     !(env->ops->defer && env->ops->defer(env, &p->ready))))
 		deliver_all(p);
 	if (!list_empty(&p->ready))
 		lnet_md_hand_over(p);

@@ -128,6 +128,19 @@ void lnet_md_free(struct lnet_md *md)
 	kfree(lnet_md_full(md));
 }
 
+void lnet_md_unlock_free(struct lnet_md *md)
+{
+	struct lnet_md_full *full = lnet_md_full(md);
+	bool ended = md->gone_sent && !md->delivering && !full->pins;
+
+	lockdep_assert_held(md->lock);
+	if (ended)
+		list_del_init(&full->all);
+	spin_unlock(md->lock);
+	if (ended)
+		lnet_md_free(md);
+}
+
 /* Domain locked, a slot is left: the MD exists from now on. */
 static void md_publish(struct lnet_md *md, struct lnet_md_dom *dom, enum lnet_unlink unlink,
 		       lnet_md_t *out)
@@ -153,14 +166,13 @@ int lnet_md_bind(struct lnet *ln, const struct lnet_md_cfg *cfg, enum lnet_unlin
 		return err;
 	turn = (unsigned int)atomic_inc_return(&ln->md_tables->turn);
 	dom = lnet_md_dom_get(ln, turn % LNET_MD_BUCKETS);
-	if (!dom) {
-		lnet_md_free(md);
-		return -ENOMEM;
+	err = -ENOMEM;
+	if (dom) {
+		err = lnet_md_dom_lock_slot(dom);
+		if (!err)
+			md_publish(md, dom, unlink, out);
+		spin_unlock(&dom->lock);
 	}
-	err = lnet_md_dom_lock_slot(dom);
-	if (!err)
-		md_publish(md, dom, unlink, out);
-	spin_unlock(&dom->lock);
 	if (err)
 		lnet_md_free(md);
 	return err;
@@ -264,10 +276,7 @@ void lnet_md_detach(struct lnet_md *md)
 		lnet_me_free(me);
 }
 
-/*
- * Lock held. True, once: nobody uses it any more and nobody can; the event that the caller queues
- * is the last.
- */
+/* Lock held. True, once: no use is left or possible; the event that the caller queues is last. */
 static bool md_close(struct lnet_md *md)
 {
 	if (md->refs || md->gone_sent)
@@ -279,36 +288,38 @@ static bool md_close(struct lnet_md *md)
 	return true;
 }
 
-/*
- * Lock held. If that was its end, and no completion carries it, queues the UNLINK event; true as
- * lnet_md_queue().
- */
-static bool md_end(struct lnet_md *md)
+/* Unlocks @md. @wake: @p delivers the events of @md at its end. */
+static void md_unlock_wake(struct lnet_pass *p, struct lnet_md *md, bool wake)
+{
+	spin_unlock(md->lock);
+	if (wake)
+		list_add_tail(&md->ready, &p->ready);
+}
+
+/* Unlocks @md. Before that, queues the UNLINK event if @md has ended without a last completion. */
+static void md_unlock_end(struct lnet_pass *p, struct lnet_md *md)
 {
 	struct lnet_evt *e = &lnet_md_full(md)->last;
+	bool wake = false;
 
-	if (!md_close(md))
-		return false;
-	e->ev.kind = LNET_EVENT_UNLINK;
-	e->ev.unlinked = true;
-	e->ev.initiator.nid = e->ev.target.nid = e->ev.source = e->ev.sender = LNET_NID_ANY;
-	e->ev.md.cookie = md->cookie;
-	e->ev.user_ptr = md->user_ptr;
-	return lnet_md_queue(md, e);
+	if (md_close(md)) {
+		e->ev.kind = LNET_EVENT_UNLINK;
+		e->ev.unlinked = true;
+		e->ev.initiator.nid = e->ev.target.nid = e->ev.source = e->ev.sender = LNET_NID_ANY;
+		e->ev.md.cookie = md->cookie;
+		e->ev.user_ptr = md->user_ptr;
+		wake = lnet_md_queue(md, e);
+	}
+	md_unlock_wake(p, md, wake);
 }
 
 void lnet_md_unuse(struct lnet_pass *p, struct lnet_md *md)
 {
-	bool wake;
-
 	spin_lock(md->lock);
 	if (md->threshold >= 0)
 		md->threshold++;
 	md->refs--;
-	wake = md_end(md);
-	spin_unlock(md->lock);
-	if (wake)
-		lnet_md_wake(p, md);
+	md_unlock_end(p, md);
 }
 
 bool lnet_md_aborted(const struct lnet_md *md)
@@ -316,7 +327,7 @@ bool lnet_md_aborted(const struct lnet_md *md)
 	return READ_ONCE(md->aborted);
 }
 
-/* Lock held. What the handler is told beside what the operation says. */
+/* Lock held. Sets the fields of @e that depend on @md. */
 static void event_fill(struct lnet_md *md, struct lnet_evt *e, bool last)
 {
 	WARN_ON_ONCE(!md->refs || md->gone_sent);
@@ -325,7 +336,7 @@ static void event_fill(struct lnet_md *md, struct lnet_evt *e, bool last)
 	if (md->aborted && !e->ev.status) {
 		e->ev.status = -ETIMEDOUT;
 		e->ev.outcome = LNET_UNLINKED;
-		/* what this node asked for was done */
+		/* a request of this node was done */
 		e->ev.perhaps = e->ev.kind >= LNET_EVENT_REPLY && e->ev.kind <= LNET_EVENT_SEND;
 	}
 	if (last)
@@ -335,8 +346,6 @@ static void event_fill(struct lnet_md *md, struct lnet_evt *e, bool last)
 
 void lnet_md_post(struct lnet_pass *p, struct lnet_md *md, struct lnet_evt *e, bool last)
 {
-	bool wake;
-
 	if (p->sh) {
 		e->md = md;
 		e->last = last;
@@ -345,10 +354,7 @@ void lnet_md_post(struct lnet_pass *p, struct lnet_md *md, struct lnet_evt *e, b
 	}
 	spin_lock(md->lock);
 	event_fill(md, e, last);
-	wake = lnet_md_queue(md, e);
-	spin_unlock(md->lock);
-	if (wake)
-		lnet_md_wake(p, md);
+	md_unlock_wake(p, md, lnet_md_queue(md, e));
 }
 
 void lnet_md_posts(struct lnet_pass *p)
@@ -358,7 +364,6 @@ void lnet_md_posts(struct lnet_pass *p)
 		struct list_head *last = &p->posts;
 		struct lnet_evt *e;
 		LIST_HEAD(run);		/* those of @md that follow each other */
-		bool wake;
 
 		spin_lock(md->lock);
 		list_for_each_entry(e, &p->posts, link) {
@@ -368,10 +373,7 @@ void lnet_md_posts(struct lnet_pass *p)
 			last = &e->link;
 		}
 		list_cut_position(&run, &p->posts, last);
-		wake = lnet_md_queue_list(md, &run);
-		spin_unlock(md->lock);
-		if (wake)
-			lnet_md_wake(p, md);
+		md_unlock_wake(p, md, lnet_md_queue_list(md, &run));
 	}
 }
 
@@ -387,25 +389,17 @@ void lnet_md_abort(struct lnet_md *md)
 
 bool lnet_md_abort_close(struct lnet_pass *p, struct lnet_md *md)
 {
-	bool busy, wake;
+	bool busy;
 
 	spin_lock(md->lock);
 	busy = md->refs != 0;
-	wake = md_end(md);
-	spin_unlock(md->lock);
-	if (wake)
-		lnet_md_wake(p, md);
+	md_unlock_end(p, md);
 	return busy;
 }
 
 void lnet_md_unpin(struct lnet_md *md)
 {
-	bool gone;
-
 	spin_lock(md->lock);
 	lnet_md_full(md)->pins--;
-	gone = lnet_md_gone(md);
-	spin_unlock(md->lock);
-	if (gone)
-		lnet_md_free(md);
+	lnet_md_unlock_free(md);
 }

@@ -25,6 +25,8 @@ struct lnet_md_full {
 
 /* NULL is fine. */
 void lnet_md_free(struct lnet_md *md);
+/* Releases the lock of @md, and frees @md if it has ended. */
+void lnet_md_unlock_free(struct lnet_md *md);
 /* [lock] An operation starts: takes threshold and reference. */
 void lnet_md_take(struct lnet_md *md);
 /*
@@ -212,14 +214,10 @@ bool lnet_md_is_pooled(const struct lnet_md *md);
 /* [lock] As lnet_md_queue(), for a list of events. */
 bool lnet_md_queue_list(struct lnet_md *md, struct list_head *evts);
 /*
- * [lock] Queues @e. True: the caller now has the right to deliver, and passes it on by
- * lnet_md_wake() after unlocking.
+ * [lock] Queues @e. True: the caller now has the right to deliver. It unlocks, and adds @md to
+ * p->ready: @p delivers the events at its end.
  */
 bool lnet_md_queue(struct lnet_md *md, struct lnet_evt *e);
-/* No lock needed. @p delivers the events of @md at its end. */
-void lnet_md_wake(struct lnet_pass *p, struct lnet_md *md);
-/* [lock] True if @md has ended: the caller unlocks, and calls lnet_md_free(). */
-bool lnet_md_gone(struct lnet_md *md);
 /* ln->hooks->take_ready(), deliver(), hand_over() */
 void lnet_md_take_ready(struct lnet_pass *p);
 void lnet_md_deliver(struct lnet_pass *p);

@@ -130,7 +130,7 @@ inline md_close() {
 	fi
 }
 
-inline lnet_md_gone() {
+inline lnet_md_unlock_free() {
 	if
 #ifdef M_EARLYGONE		/* freed although it is being delivered */
 	:: gone_sent && !pins -> assert(!freed); freed = true
@@ -333,7 +333,7 @@ active [UNLINKS] proctype unlinker() {
 #ifndef M_NOPIN
 		pins--;
 #endif
-		lnet_md_gone();
+		lnet_md_unlock_free();
 		ended++
 	}
 gone:
@@ -378,7 +378,8 @@ end:
 			:: atomic { !kind2 -> skip }
 			fi
 		:: atomic { more && !len(done) ->
-			assert(!freed); delivering = false; lnet_md_gone(); more = false; break }
+			assert(!freed); delivering = false; lnet_md_unlock_free(); more = false;
+			break }
 		od
 	od
 }

@@ -29,8 +29,7 @@
 #define lnet_md_aborted_finish	mw_md_aborted_finish
 #define lnet_md_queue		mw_md_queue
 #define lnet_md_queue_list	mw_md_queue_list
-#define lnet_md_wake		mw_md_wake
-#define lnet_md_gone		mw_md_gone
+#define lnet_md_unlock_free	mw_md_unlock_free
 #define lnet_md_free		mw_md_free
 #define lnet_md_dom_get		mw_md_dom_get
 #define lnet_md_dom_peek	mw_md_dom_peek
