@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Selection policies: udsp add, del and show, and what they make of interfaces. */
 #include "control/command.h"
+#include "names/names.h"
 #include "topology/topology.h"
 
 /* ---- taking requests apart ------------------------------------------------------------------- */

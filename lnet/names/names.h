@@ -60,7 +60,7 @@ struct lnet_nidlist_item {
 	u8 kind;
 	u8 bits;		/* MASK: how many are compared */
 	bool large;		/* MASK: of a 16-byte address */
-	u8 nr_parts;		/* RANGES: 1 or 4 */
+	u8 nr_parts;		/* 4 for an IP address, else 1 */
 	u8 ip[16];		/* MASK: network order */
 	u16 first[4], nr[4];	/* RANGES: expressions of each part */
 };
@@ -71,11 +71,11 @@ struct lnet_nidlist_expr {
 };
 
 /* ---- net_params.c ---------------------------------------------------------------------------- */
-/* The consumer of a text: called in the order of the text. */
+/* The consumer of a text, called in the order of the text. A NULL sink only checks the text. */
 struct lnet_net_sink {
 	/* an interface of a net; "" is the driver's choice; @cpts 0: all. Not 0 ends the walk. */
 	int (*net)(struct lnet_net_sink *s, u32 net, const char *ifname, u64 cpts);
-	/* ip2nets, for each rule: is an address of this machine in @list, on tcp? NULL: no */
+	/* ip2nets, for each rule: is an address of this machine in @list, on tcp? */
 	bool (*matches)(struct lnet_net_sink *s, const struct lnet_nidlist *list);
 };
 
@@ -107,6 +107,13 @@ int lnet_routes_check(const char *text);
 /* Size of a rule with texts of LNET_UDSP_TEXT bytes, rounded up. */
 #define LNET_UDSP_WORDS	(LNET_NR_UDSP_ENDS * (1 + LNET_NIDLIST_WORDS))
 
+/*
+ * Reads a pattern of a rule. A net alone stands for all its NIDs: then *@is_net. May sleep. The
+ * caller frees @list. 0, -EINVAL, -ENOMEM
+ */
+int lnet_udsp_pattern_parse(struct lnet_nidlist *list, bool *is_net, const char *text);
+/* As lnet_udsp_pattern_parse(), without the list. */
+int lnet_udsp_pattern_check(const char *text);
 /*
  * The patterns of @rule as @words, which has room for LNET_UDSP_WORDS. May sleep. How many there
  * are; -EINVAL; -EOPNOTSUPP: the layout has no IPv6 addresses; -ENOMEM.

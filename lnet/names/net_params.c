@@ -93,10 +93,16 @@ static int word(const char **at, const char *ends, char *buf, size_t size)
 
 #define NAME_ENDS "()[],; \t\r\n"
 
+/* Calls s->net(), if there is a sink. */
+static int sink_net(struct lnet_net_sink *s, u32 net, const char *ifname, u64 cpts)
+{
+	return s ? s->net(s, net, ifname, cpts) : 0;
+}
+
 /*
- * Reads one net, and calls @s->net for each of its interfaces. The text may have CPTs after the
- * net, for interfaces without CPTs. *@cpts returns them, and nets() calls this function a second
- * time with them.
+ * Reads one net, and reports each of its interfaces to @s. The text may have CPTs after the net,
+ * for interfaces without CPTs. *@cpts returns them, and nets() calls this function a second time
+ * with them.
  */
 static int one_pass(const char **at, u64 *cpts, struct lnet_net_sink *s)
 {
@@ -108,7 +114,7 @@ static int one_pass(const char **at, u64 *cpts, struct lnet_net_sink *s)
 	if (rc || lnet_net_parse(&net, name))
 		return -EINVAL;
 	if (!take(at, '(')) {
-		rc = s->net(s, net, "", *cpts);
+		rc = sink_net(s, net, "", *cpts);
 		return rc ? rc : cpts_take(at, cpts);
 	}
 	do {
@@ -117,22 +123,16 @@ static int one_pass(const char **at, u64 *cpts, struct lnet_net_sink *s)
 		if (!rc)
 			rc = cpts_take(at, &own);
 		if (!rc)
-			rc = s->net(s, net, ifname, own);
+			rc = sink_net(s, net, ifname, own);
 	} while (!rc && take(at, ','));
 	if (!rc && !take(at, ')'))
 		rc = -EINVAL;
 	return rc ? rc : cpts_take(at, cpts);
 }
 
-static int no_net(struct lnet_net_sink *s, u32 net, const char *ifname, u64 cpts)
-{
-	return 0;
-}
-
-/* Reads each net twice: first for the CPTs, which stand behind the interfaces. */
+/* Reads each net twice: first for the CPTs, which follow the interfaces. */
 static int nets(const char **at, struct lnet_net_sink *s)
 {
-	struct lnet_net_sink none = { .net = no_net };
 	const char *from;
 	u64 cpts;
 	int rc;
@@ -140,7 +140,7 @@ static int nets(const char **at, struct lnet_net_sink *s)
 	do {
 		from = *at;
 		cpts = 0;
-		rc = one_pass(&from, &cpts, &none);
+		rc = one_pass(&from, &cpts, NULL);
 		if (!rc)
 			rc = one_pass(at, &cpts, s);
 	} while (!rc && take(at, ','));
@@ -157,9 +157,7 @@ int lnet_networks_walk(const char *text, struct lnet_net_sink *s)
 
 int lnet_networks_check(const char *text)
 {
-	struct lnet_net_sink s = { .net = no_net };
-
-	return lnet_networks_walk(text, &s);
+	return lnet_networks_walk(text, NULL);
 }
 
 /* ---- ip2nets --------------------------------------------------------------------------------- */
@@ -187,15 +185,14 @@ static int rule_patterns(const char *at, struct lnet_nidlist *list)
 
 static int rule(char *text, struct lnet_net_sink *s)
 {
-	struct lnet_net_sink none = { .net = no_net };
 	struct lnet_nidlist list = { 0 };
 	const char *at = text;
-	int rc = nets(&at, &none);
+	int rc = nets(&at, NULL);
 
 	if (!rc)
 		rc = rule_patterns(at, &list);
 	at = text;
-	if (!rc && s->matches && s->matches(s, &list))
+	if (!rc && s && s->matches(s, &list))
 		rc = nets(&at, s);
 	lnet_nidlist_free(&list);
 	return rc;
@@ -219,9 +216,7 @@ int lnet_ip2nets_walk(const char *text, struct lnet_net_sink *s)
 
 int lnet_ip2nets_check(const char *text)
 {
-	struct lnet_net_sink s = { .net = no_net };
-
-	return lnet_ip2nets_walk(text, &s);
+	return lnet_ip2nets_walk(text, NULL);
 }
 
 /* ---- routes ---------------------------------------------------------------------------------- */

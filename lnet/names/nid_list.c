@@ -102,6 +102,7 @@ static int addr_parse(struct lnet_nidlist *list, struct lnet_nidlist_item *item,
 	struct lnet_part rest = p, plain = lnet_part_cut(&rest, '[');
 	unsigned int i;
 
+	item->nr_parts = is_ip ? 4 : 1;
 	if (is_star(p)) {
 		item->kind = ITEM_ALL;
 		return 0;
@@ -109,7 +110,6 @@ static int addr_parse(struct lnet_nidlist *list, struct lnet_nidlist_item *item,
 	if (lnet_part_has(&plain, '/') || lnet_part_has(&p, ':'))
 		return mask_parse(item, p, form);
 	item->kind = ITEM_RANGES;
-	item->nr_parts = is_ip ? 4 : 1;
 	if (is_ip && count(p, '.') != 3)
 		return -EINVAL;
 	for (i = 0; i < item->nr_parts; i++)

@@ -32,13 +32,6 @@ static void put_exprs(struct out *o, const struct lnet_nidlist_expr *expr, unsig
 		put_range(o, expr->lo, expr->hi, expr->stride);
 }
 
-static unsigned int nr_parts(const struct lnet_nidlist_item *item)
-{
-	enum lnet_addr_form form = lnet_net_addr_form(item->net);
-
-	return form == LNET_ADDR_IP || form == LNET_ADDR_IP4 ? 4 : 1;
-}
-
 static void put_part(struct out *o, const struct lnet_nidlist *list,
 		     const struct lnet_nidlist_item *item, unsigned int part)
 {
@@ -55,7 +48,7 @@ static void put_part(struct out *o, const struct lnet_nidlist *list,
 		free = bits < 8 ? 0xffU >> bits : 0;
 		put_range(o, item->ip[part] & ~free, item->ip[part] | free, 1);
 	} else {
-		put_range(o, 0, nr_parts(item) == 4 ? 255 : ~0U, 1);
+		put_range(o, 0, item->nr_parts == 4 ? 255 : ~0U, 1);
 	}
 }
 
@@ -69,7 +62,7 @@ int lnet_nidlist_words(const struct lnet_nidlist *list, bool net_alone, u32 *wor
 
 	if (item->kind == ITEM_MASK && item->large)
 		return -EOPNOTSUPP;
-	nr = net_alone ? 0 : nr_parts(item);
+	nr = net_alone ? 0 : item->nr_parts;
 	put(&o, nr);
 	put(&o, lnet_net_type(item->net));
 	if (item->nr_nets) {

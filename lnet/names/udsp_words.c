@@ -1,8 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The patterns of selection policies as words, end by end, as ioctls carry them. */
+/* The patterns of selection policies: text, and words end by end, as ioctls carry them. */
 #include "plat.h"
 #include <uapi/lnet_ioctl.h>
 #include "names/names.h"
+
+int lnet_udsp_pattern_parse(struct lnet_nidlist *list, bool *is_net, const char *text)
+{
+	char all[LNET_UDSP_TEXT + 2];
+
+	*is_net = !strchr(text, '@');
+	if (strchr(text, ' '))
+		return -EINVAL;
+	scnprintf(all, sizeof(all), "%s%s", *is_net ? "*@" : "", text);
+	return lnet_nidlist_parse(list, all);
+}
+
+int lnet_udsp_pattern_check(const char *text)
+{
+	struct lnet_nidlist list;
+	bool is_net;
+	int rc = lnet_udsp_pattern_parse(&list, &is_net, text);
+
+	if (!rc)
+		lnet_nidlist_free(&list);
+	return rc;
+}
 
 static u32 tag_of(unsigned int end)
 {
@@ -19,16 +41,14 @@ static u32 tag_of(unsigned int end)
 static int pattern_words(const char *text, u32 *words)
 {
 	struct lnet_nidlist list;
-	char all[LNET_UDSP_TEXT + 2];
-	bool net_alone = !strchr(text, '@');
+	bool net_alone;
 	int rc;
 
 	if (!text[0]) {
 		memset(words, 0, NOTHING * sizeof(words[0]));
 		return NOTHING;
 	}
-	scnprintf(all, sizeof(all), "%s%s", net_alone ? "*@" : "", text);
-	rc = lnet_nidlist_parse(&list, all);
+	rc = lnet_udsp_pattern_parse(&list, &net_alone, text);
 	if (rc)
 		return rc;
 	rc = lnet_nidlist_words(&list, net_alone, words, LNET_NIDLIST_WORDS);

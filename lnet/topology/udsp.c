@@ -10,6 +10,7 @@
  * path has four: of the peer's net, of our net, of our NID, of the peer's NID, compared in this
  * order, as stock LNet chooses the net before the interfaces. What no rule names comes last.
  */
+#include "names/names.h"
 #include "shard/shard.h"
 #include "topology/topology.h"
 
@@ -27,29 +28,6 @@ struct lnet_udsp {
 };
 
 /* ---- one rule -------------------------------------------------------------------------------- */
-
-/* A net alone means all its NIDs. */
-static int pattern_parse(struct lnet_nidlist *list, bool *is_net, const char *text)
-{
-	char all[LNET_UDSP_TEXT + 2];
-
-	*is_net = !strchr(text, '@');
-	if (strchr(text, ' '))
-		return -EINVAL;
-	scnprintf(all, sizeof(all), "%s%s", *is_net ? "*@" : "", text);
-	return lnet_nidlist_parse(list, all);
-}
-
-int lnet_udsp_pattern_check(const char *text)
-{
-	struct lnet_nidlist list;
-	bool is_net;
-	int rc = pattern_parse(&list, &is_net, text);
-
-	if (!rc)
-		lnet_nidlist_free(&list);
-	return rc;
-}
 
 const char *lnet_udsp_wrong(const struct lnet_udsp_rule *rule)
 {
@@ -87,7 +65,7 @@ static int rule_new(const struct lnet_udsp_rule *say, struct rule **res)
 	r->say = *say;
 	for (i = 0; i < LNET_NR_UDSP_ENDS && !rc; i++)
 		if (say->text[i][0])
-			rc = pattern_parse(&r->end[i], &r->is_net[i], say->text[i]);
+			rc = lnet_udsp_pattern_parse(&r->end[i], &r->is_net[i], say->text[i]);
 	if (rc) {
 		rule_free(r);
 		r = NULL;
