@@ -37,22 +37,26 @@ static void msg_encode(union lnet_wire_msg *w, const struct lnet_hdr *hdr)
 	}
 }
 
+static struct lnet_wire_hdr_rest *rest_of(const u8 *buf, bool nid16)
+{
+	return nid16 ? &((struct lnet_wire_hdr16 *)buf)->rest :
+		       &((struct lnet_wire_hdr4 *)buf)->rest;
+}
+
 unsigned int lnet_hdr_encode(u8 *buf, const struct lnet_hdr *hdr, bool nid16)
 {
-	struct lnet_wire_hdr_rest *rest;
+	struct lnet_wire_hdr_rest *rest = rest_of(buf, nid16);
 
 	if (nid16) {
 		struct lnet_wire_hdr16 *w = (struct lnet_wire_hdr16 *)buf;
 
 		w->dest_nid = hdr->dest_nid;
 		w->src_nid = hdr->src_nid;
-		rest = &w->rest;
 	} else {
 		struct lnet_wire_hdr4 *w = (struct lnet_wire_hdr4 *)buf;
 
 		w->dest_nid = cpu_to_le64(lnet_nid_to_nid4(&hdr->dest_nid));
 		w->src_nid = cpu_to_le64(lnet_nid_to_nid4(&hdr->src_nid));
-		rest = &w->rest;
 	}
 	rest->dest_pid = cpu_to_le32(hdr->dest_pid);
 	rest->src_pid = cpu_to_le32(hdr->src_pid);
@@ -64,15 +68,12 @@ unsigned int lnet_hdr_encode(u8 *buf, const struct lnet_hdr *hdr, bool nid16)
 
 unsigned int lnet_hdr_encode_like(u8 *buf, const u8 *like, const struct lnet_hdr *hdr, bool nid16)
 {
-	struct lnet_wire_hdr_rest *rest;
+	struct lnet_wire_hdr_rest *rest = rest_of(buf, nid16);
 
-	if (nid16) {
+	if (nid16)
 		memcpy(buf, like, LNET_HDR16_SIZE);
-		rest = &((struct lnet_wire_hdr16 *)buf)->rest;
-	} else {
+	else
 		memcpy(buf, like, LNET_HDR4_SIZE);
-		rest = &((struct lnet_wire_hdr4 *)buf)->rest;
-	}
 	rest->payload_len = cpu_to_le32(hdr->payload_len);
 	put_encode(&rest->msg.put, hdr);
 	return lnet_hdr_size(nid16);
@@ -132,7 +133,7 @@ int lnet_hdr_decode(struct lnet_hdr *hdr, const u8 *buf, bool nid16)
 		lnet_nid_from_nid4(&hdr->dest_nid, le64_to_cpu(w4->dest_nid));
 		lnet_nid_from_nid4(&hdr->src_nid, le64_to_cpu(w4->src_nid));
 	}
-	return rest_decode(hdr, nid16 ? &w16->rest : &w4->rest);
+	return rest_decode(hdr, rest_of(buf, nid16));
 }
 
 int lnet_hdr_decode_like(struct lnet_hdr *hdr, const u8 *buf, const u8 *like, bool nid16)
@@ -140,7 +141,5 @@ int lnet_hdr_decode_like(struct lnet_hdr *hdr, const u8 *buf, const u8 *like, bo
 	bool same = nid16 ? !memcmp(buf, like, offsetof(struct lnet_wire_hdr16, rest))
 			  : !memcmp(buf, like, offsetof(struct lnet_wire_hdr4, rest));
 
-	return same ? rest_decode(hdr, nid16 ? &((const struct lnet_wire_hdr16 *)buf)->rest
-					     : &((const struct lnet_wire_hdr4 *)buf)->rest)
-		    : lnet_hdr_decode(hdr, buf, nid16);
+	return same ? rest_decode(hdr, rest_of(buf, nid16)) : lnet_hdr_decode(hdr, buf, nid16);
 }

@@ -101,51 +101,49 @@ static u64 word64(const struct reader *r, u64 value)
 	return r->out->swapped ? swab64(value) : value;
 }
 
-/* Where an entry is to be stored; NULL if there is no room. */
-static struct lnet_pinginfo_ni *next_ni(struct reader *r)
+/*
+ * Stores an entry. Ignores a NID that no host can have, and counts an entry that does not fit.
+ * True: it is stored.
+ */
+static bool ni_store(struct reader *r, const struct lnet_nid *nid, u32 status)
 {
+	if (!lnet_nid_is_host(nid))
+		return false;
 	r->out->nr_seen++;
-	return r->out->nr < r->max ? &r->nis[r->out->nr++] : NULL;
+	if (r->out->nr == r->max)
+		return false;
+	r->nis[r->out->nr++] = (struct lnet_pinginfo_ni){ *nid, word32(r, status) };
+	return true;
 }
 
-/* Ignores entries with a NID that no host can have. */
 static void smalls_read(struct reader *r, u32 nnis)
 {
 	const struct lnet_wire_ping_ni *w = (const struct lnet_wire_ping_ni *)(r->buf + HEAD_SIZE);
 	u32 i, came = (r->len - HEAD_SIZE) / sizeof(*w);
 
 	for (i = 0; i < nnis - 1 && i < came; i++, w++) {
-		struct lnet_pinginfo_ni *ni;
 		struct lnet_nid nid;
 
 		lnet_nid_from_nid4(&nid, word64(r, w->nid));
-		ni = lnet_nid_is_host(&nid) ? next_ni(r) : NULL;
-		if (!ni)
-			continue;
-		ni->nid = nid;
-		ni->status = word32(r, w->status);
+		ni_store(r, &nid, w->status);
 	}
 }
 
 static void large_read(struct reader *r, const u8 *p)
 {
 	bool first = (r->out->features & LNET_FEAT_PRIMARY_LARGE) && !r->out->has_primary;
-	struct lnet_pinginfo_ni *ni, primary;
+	struct lnet_pinginfo_ni primary;
 	struct lnet_nid nid = { 0 };
+	u32 status;
 
 	memcpy(&nid, p + sizeof(u32), p[sizeof(u32)] + 8);
-	ni = lnet_nid_is_host(&nid) ? next_ni(r) : NULL;
-	if (!ni)
+	memcpy(&status, p, sizeof(u32));
+	if (!ni_store(r, &nid, status) || !first)
 		return;
-	ni->nid = nid;
-	memcpy(&ni->status, p, sizeof(u32));
-	ni->status = word32(r, ni->status);
-	if (!first)
-		return;
-	/* A large NID that is the primary goes to the front. */
+	/* A large NID that is the primary moves to the front. */
 	r->out->has_primary = true;
-	primary = *ni;
-	memmove(r->nis + 1, r->nis, (r->out->nr - 1) * sizeof(*ni));
+	primary = r->nis[r->out->nr - 1];
+	memmove(r->nis + 1, r->nis, (r->out->nr - 1) * sizeof(primary));
 	r->nis[0] = primary;
 }
 
