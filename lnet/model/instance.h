@@ -70,7 +70,7 @@ struct lnet {
 	/* service/: */
 	/* peer_expiry.c: when to look for peers to forget; WRITE_ONCE */
 	u64 age_ns;
-	/* topology/: link_quality.c, link_damping.c: when to look at interfaces; WRITE_ONCE */
+	/* topology/: link_quality.c: when to look at interfaces; WRITE_ONCE */
 	u64 weigh_ns, flap_ns;
 	/* fault/: */
 	u64 rules_ns;			/* rule_table.c: when rules may have ended; the same */

@@ -6,6 +6,10 @@
  * Loss is what several samples in a row show, so that one burst, as when a link went and came back,
  * is none. What nothing tests counts half after a while, so that a link that was repaired is tried
  * again; each time it is then found bad again that takes twice as long.
+ *
+ * Damping: a link that fails soon after a recovery is damped after the next one, each time for
+ * twice as long up to a bound. A link that stays up for a while is not. A damped link is up and
+ * tested; lnet_select() ranks it behind all that are in service, and peers learn that it is down.
  */
 #include "base/base.h"
 #include "shard/shard.h"
@@ -16,6 +20,7 @@
 #define HALVE_NS	(5 * (u64)NSEC_PER_SEC)
 #define HALVE_MAX_NS	(HALVE_NS << 6)			/* each relapse doubles it up to this */
 #define LOOK_NS		((u64)NSEC_PER_SEC)
+#define HOLD_FIRST_NS	(100 * (u64)NSEC_PER_MSEC)
 #define BY_LOSS_MIN	10U				/* it is still tested */
 
 static bool is_lossy(const struct lnet_loss *loss)
@@ -92,7 +97,53 @@ void lnet_ni_loss(struct lnet_ni *ni, u32 sent, u32 lost)
 		lnet_look_by(ni->ln, &ni->ln->weigh_ns, now_ns + LOOK_NS);
 }
 
-/* ---- the worker ------------------------------------------------------------------------------ */
+/* ---- damping --------------------------------------------------------------------------------- */
+
+void lnet_flap_seen(struct lnet_ni *ni, bool down, u64 now_ns)
+{
+	struct lnet_flap *flap = &ni->flap;
+	u64 hold_ns = 0;
+
+	lnet_ni_mark(ni, LNET_MARK(DAMPED), false);
+	if (down) {
+		lnet_relapses_fail(&flap->relapses, now_ns);
+		return;
+	}
+	lnet_relapses_recover(&flap->relapses, now_ns);
+	if (flap->relapses.nr)
+		hold_ns = lnet_doubled(HOLD_FIRST_NS, flap->relapses.nr - 1U,
+				       READ_ONCE(ni->ln->tun.flap_hold));
+	flap->until_ns = now_ns + hold_ns;
+	if (!hold_ns)
+		return;
+	lnet_ni_mark(ni, LNET_MARK(DAMPED), true);
+	lnet_look_by(ni->ln, &ni->ln->flap_ns, flap->until_ns);
+}
+
+void lnet_flaps_work(struct lnet_pass *p)
+{
+	struct lnet *ln = p->ln;
+	u64 next_ns = U64_MAX;
+	struct lnet_ni *ni;
+
+	if (p->now_ns < READ_ONCE(ln->flap_ns))
+		return;
+	spin_lock(&ln->nid_lock);
+	list_for_each_entry(ni, &ln->nis, link) {
+		if (!lnet_ni_marked(ni, LNET_MARK(DAMPED)))
+			continue;
+		if (p->now_ns < ni->flap.until_ns) {
+			next_ns = min(next_ns, ni->flap.until_ns);
+			continue;
+		}
+		lnet_ni_mark(ni, LNET_MARK(DAMPED), false);
+		lnet_ni_announced(ni);
+	}
+	WRITE_ONCE(ln->flap_ns, next_ns);
+	spin_unlock(&ln->nid_lock);
+}
+
+/* ---- weights, by the worker ------------------------------------------------------------------ */
 
 void lnet_weights_work(struct lnet_pass *p)
 {

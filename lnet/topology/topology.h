@@ -41,6 +41,17 @@ void lnet_ni_publish(struct lnet *ln, struct lnet_ni *ni);
  * Any lock may be held. The advertised status of @ni has changed: a worker rebuilds the ping infos.
  */
 void lnet_ni_announced(struct lnet_ni *ni);
+/* The credits of @ni that each shard has, at least 1. */
+s32 lnet_credits_ni_quota(const struct lnet_ni *ni);
+/* Sets the credits of each shard for the new interface @ni. */
+void lnet_credits_ni_init(struct lnet_ni *ni);
+/*
+ * [sh] The number of messages that the router @pni may have in this node at a time; 0: no path
+ * leads there.
+ */
+s32 lnet_credits_rtr(const struct lnet_peer_ni *pni);
+/* [sh] Sets the credits of @pni by its first path. Without a path it has none. */
+void lnet_credits_pni_init(struct lnet_peer_ni *pni);
 
 /* True if @ni is ACTIVE. */
 static inline bool lnet_ni_usable(const struct lnet_ni *ni)
@@ -72,8 +83,6 @@ void lnet_weights_work(struct lnet_pass *p);
 void lnet_weights_follow(struct lnet *ln);
 /* Fills @v for management. */
 void lnet_weight_look(struct lnet_ni *ni, struct lnet_weight_view *v);
-
-/* ---- link_damping.c -------------------------------------------------------------------------- */
 /* [nid_lock] The worker acts on a link that went down (@down) or up. */
 void lnet_flap_seen(struct lnet_ni *ni, bool down, u64 now_ns);
 /* Worker of shard 0, no lock held: ends the damping of links if it is time. */
@@ -231,7 +240,7 @@ bool lnet_paths_idle(struct lnet *ln, struct lnet_ni *ni);
 /* cfg_mutex held. Removes the paths of @ni on which nothing is in flight. True: none is left. */
 bool lnet_paths_drop_ni(struct lnet *ln, struct lnet_ni *ni);
 
-/* ---- route_table.c --------------------------------------------------------------------------- */
+/* ---- route.c --------------------------------------------------------------------------------- */
 /* [any shard, or cfg_mutex] True if this node has an interface on @net. */
 bool lnet_net_is_local(const struct lnet *ln, u32 net);
 /* Shard or cfg_mutex held. True if a route leads to @net. */
@@ -251,6 +260,25 @@ bool lnet_route_leads(const struct lnet_rx *rx);
 struct lnet_gateway *lnet_gateway_of(const struct lnet *ln, const struct lnet_peer *peer);
 /* cfg_mutex held. True if a route or a gateway check refers to @pni. */
 bool lnet_routes_need(const struct lnet_peer_ni *pni);
+/*
+ * [sh of pni] Gives @pni the paths through routers that it lacks, from those in @spare; NULL: only
+ * counts them. Returns their number.
+ */
+unsigned int lnet_routes_attach(struct lnet_peer_ni *pni, struct list_head *spare);
+/*
+ * cfg_mutex held, [sh 0]. Marks paths through routers that belong to no route any more: none of
+ * them is selected. True: some paths are marked; *@marked: some were not marked before.
+ */
+bool lnet_routes_mark_unwanted(struct lnet *ln, bool *marked);
+/* cfg_mutex held, [sh of hop]. Marks all paths through @hop. True: there are some. */
+bool lnet_routes_mark_hop(struct lnet_peer_ni *hop);
+/*
+ * cfg_mutex held, [sh 0]. Moves marked paths that are idle to @gone, for lnet_paths_free(). True:
+ * others are marked, but not idle.
+ */
+bool lnet_routes_detach_gone(struct lnet *ln, struct list_head *gone);
+/* cfg_mutex held, [sh 0]. A removed route that no path has; NULL: none. */
+struct lnet_route *lnet_routes_finished(struct lnet *ln);
 
 /* ---- gateway.c ------------------------------------------------------------------------------- */
 /* [sh 0] True if the last ping info of the router lists @nid. */
@@ -292,27 +320,6 @@ void lnet_gateway_lost(struct lnet_pass *p, struct lnet_peer *peer);
  */
 void lnet_gateway_refused(struct lnet_pass *p, struct lnet_path *via);
 
-/* ---- route_path.c ---------------------------------------------------------------------------- */
-/*
- * [sh of pni] Gives @pni the paths through routers that it lacks, from those in @spare; NULL: only
- * counts them. Returns their number.
- */
-unsigned int lnet_routes_attach(struct lnet_peer_ni *pni, struct list_head *spare);
-/*
- * cfg_mutex held, [sh 0]. Marks paths through routers that belong to no route any more: none of
- * them is selected. True: some paths are marked; *@marked: some were not marked before.
- */
-bool lnet_routes_mark_unwanted(struct lnet *ln, bool *marked);
-/* cfg_mutex held, [sh of hop]. Marks all paths through @hop. True: there are some. */
-bool lnet_routes_mark_hop(struct lnet_peer_ni *hop);
-/*
- * cfg_mutex held, [sh 0]. Moves marked paths that are idle to @gone, for lnet_paths_free(). True:
- * others are marked, but not idle.
- */
-bool lnet_routes_detach_gone(struct lnet *ln, struct list_head *gone);
-/* cfg_mutex held, [sh 0]. A removed route that no path has; NULL: none. */
-struct lnet_route *lnet_routes_finished(struct lnet *ln);
-
 /* ---- udsp.c ---------------------------------------------------------------------------------- */
 /* May sleep. 0, -EINVAL, -ENOMEM */
 int lnet_udsp_pattern_check(const char *text);
@@ -343,19 +350,6 @@ int lnet_udsp_set(struct lnet *ln, const struct lnet_udsp_rule *rules, unsigned 
 int lnet_udsp_get(struct lnet *ln, unsigned int idx, struct lnet_udsp_rule *rule);
 /* Frees the rules. */
 void lnet_udsp_fini(struct lnet *ln);
-
-/* ---- credits.c ------------------------------------------------------------------------------- */
-/* The credits of @ni that each shard has, at least 1. */
-s32 lnet_credits_ni_quota(const struct lnet_ni *ni);
-/* Sets the credits of each shard for the new interface @ni. */
-void lnet_credits_ni_init(struct lnet_ni *ni);
-/*
- * [sh] The number of messages that the router @pni may have in this node at a time; 0: no path
- * leads there.
- */
-s32 lnet_credits_rtr(const struct lnet_peer_ni *pni);
-/* [sh] Sets the credits of @pni by its first path. Without a path it has none. */
-void lnet_credits_pni_init(struct lnet_peer_ni *pni);
 
 /* ---- listing.c ------------------------------------------------------------------------------- */
 /* Most NIDs of a ping info that a node decodes. It uses at most 2 x max_interfaces of them. */

@@ -1,28 +1,108 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Paths through routers: made and taken away as routes, interfaces and peers come and go.
+ * Routes: look-up by net, router and NID, and the paths through routers.
  *
- * What is no longer wanted is marked as gone at once, and not chosen any more; it ends when nothing
- * is under way on it.
+ * A path that is no longer wanted is marked as gone at once, and never selected again. It is
+ * detached when it is idle.
  */
+#include <lnet/lnet.h>
 #include "shard/shard.h"
 #include "topology/topology.h"
 
+bool lnet_net_is_local(const struct lnet *ln, u32 net)
+{
+	const struct lnet_ni *ni;
+
+	list_for_each_entry(ni, &ln->nis, link)
+		if (ni->net == net)
+			return true;
+	return false;
+}
+
+bool lnet_routes_have(const struct lnet *ln, u32 net)
+{
+	return lnet_routes_hops(ln, net) > 0;
+}
+
+bool lnet_routes_lead_by(const struct lnet *ln, const struct lnet_nid *nid)
+{
+	const struct lnet_route *route;
+
+	list_for_each_entry(route, &ln->routes->list, link)
+		if (lnet_nid_same(&route->named->nid, nid))
+			return true;
+	return false;
+}
+
+unsigned int lnet_routes_hops(const struct lnet *ln, u32 net)
+{
+	const struct lnet_route *route;
+	unsigned int least = 0;
+
+	list_for_each_entry(route, &ln->routes->list, link) {
+		unsigned int hops = route->hops > 0 ? (unsigned int)route->hops : 1;
+
+		if (route->net == net)
+			least = least ? min(least, hops) : hops;
+	}
+	return least;
+}
+
+struct lnet_route *lnet_route_find(const struct lnet *ln, u32 net, const struct lnet_peer *peer)
+{
+	struct lnet_route *route;
+
+	list_for_each_entry(route, &ln->routes->list, link)
+		if (route->net == net && route->named->peer == peer)
+			return route;
+	return NULL;
+}
+
+bool lnet_route_leads(const struct lnet_rx *rx)
+{
+	return lnet_route_find(rx->ni->ln, lnet_nid_net(&rx->src_nid), rx->from->peer);
+}
+
+struct lnet_gateway *lnet_gateway_of(const struct lnet *ln, const struct lnet_peer *peer)
+{
+	struct lnet_gateway *gw;
+
+	list_for_each_entry(gw, &ln->routes->gateways, link)
+		if (gw->pni->peer == peer)
+			return gw;
+	return NULL;
+}
+
+bool lnet_routes_need(const struct lnet_peer_ni *pni)
+{
+	const struct lnet_routes *routes = pni->ln->routes;
+	const struct lnet_gateway *gw;
+	const struct lnet_route *route;
+
+	list_for_each_entry(gw, &routes->gateways, link)
+		if (gw->pni == pni)
+			return true;
+	list_for_each_entry(route, &routes->dying, link)
+		if (route->named == pni)
+			return true;
+	return lnet_routes_lead_by(pni->ln, &pni->nid);
+}
+
 /* ---- which paths there are to be ------------------------------------------------------------- */
 
-/* What a router has itself, it does not forward. */
+/* True if @pni is an interface of the router itself: no path through it leads there. */
 static bool is_its_own(const struct lnet_gateway *gw, const struct lnet_peer_ni *pni)
 {
 	return gw->pni->peer == pni->peer || lnet_gateway_lists(gw, &pni->nid);
 }
 
-/* Whoever is not multi-rail has one name only. */
+/* True if @route may use @hop. A router that is not multi-rail has one NID only. */
 static bool leads_by(const struct lnet_route *route, const struct lnet_peer_ni *hop)
 {
 	return !hop->deleted && (hop->peer->mr || hop == route->named);
 }
 
-/* Makes a path for @pni by @trunk out of the first of @spare. */
+/* Makes the first path of @spare a path to @pni over @trunk. */
 static void attach(struct lnet_peer_ni *pni, struct lnet_path *trunk, struct lnet_route *route,
 		   struct list_head *spare)
 {
@@ -41,7 +121,7 @@ static void attach(struct lnet_peer_ni *pni, struct lnet_path *trunk, struct lne
 	list_move_tail(&path->link, &pni->paths);
 }
 
-/* By one interface of a router. @spare NULL: only counts what is missing. */
+/* lnet_routes_attach() for one interface of a router. */
 static unsigned int attach_hop(struct lnet_peer_ni *pni, struct lnet_peer_ni *hop,
 			       struct lnet_route *route, struct list_head *spare)
 {
@@ -96,7 +176,7 @@ static bool for_carried(struct lnet_peer_ni *hop, bool (*fn)(struct lnet_path *p
 	return any;
 }
 
-/* The same for all that routers carry; cfg_mutex held, and shard 0. */
+/* As for_carried(), for all routers. cfg_mutex held. */
 static bool for_all_carried(struct lnet *ln, bool (*fn)(struct lnet_path *path, void *arg),
 			    void *arg)
 {
