@@ -60,7 +60,7 @@ static void stranger_noted(struct lnet *ln, const struct lnet_nid *nid, struct l
 	bool routed;
 
 	spin_lock(&ln->shard[0].lock);
-	routed = lnet_routes_have(ln, net);
+	routed = lnet_routes_hops(ln, net) > 0;
 	list_for_each_entry(ni, &ln->nis, link)
 		if (!lnet_nid_is_lo(&ni->nid) && (routed || ni->net == net))
 			link_note(l, ni);

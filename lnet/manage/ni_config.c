@@ -216,7 +216,7 @@ static int add_checked(struct lnet *ln, const struct lnet_ni_cfg *cfg)
 		return -ESHUTDOWN;
 	if (lnet_ni_listed(ln, &cfg->nid))
 		return -EEXIST;
-	if (lnet_routes_have(ln, lnet_nid_net(&cfg->nid)) || lnet_routes_lead_by(ln, &cfg->nid))
+	if (lnet_routes_hops(ln, lnet_nid_net(&cfg->nid)) || lnet_routes_lead_by(ln, &cfg->nid))
 		return -EUSERS;
 	if (ln->nr_shards < 64 && cfg->cpts >> ln->nr_shards)
 		return -ERANGE;

@@ -450,7 +450,8 @@ static bool came_routed(struct lnet_pass *p, struct lnet_rx *rx, bool routers_wo
 		lnet_path_alive(p->sh, rx->path, p->now_ns, 0);
 	if (!routers_word && !rx->claimed)
 		src->last_rx_ns = p->now_ns;
-	if (rx->path || !READ_ONCE(p->ln->tun.drop_asym_route) || lnet_route_leads(rx))
+	if (rx->path || !READ_ONCE(p->ln->tun.drop_asym_route) ||
+	    lnet_route_find(p->ln, lnet_nid_net(&rx->src_nid), rx->from->peer))
 		return true;
 	lnet_count(p->sh, asym_drops);
 	lnet_rx_drop(p, rx, LNET_CANCELED);

@@ -358,7 +358,7 @@ static int add_unknown(struct merge *m, const struct lnet_nid *nid)
 
 	if (is_full(m->peer))
 		return refuse(m, LNET_FULL_NIDS);
-	if ((lnet_net_is_local(m->ln, net) || lnet_routes_have(m->ln, net)) && !is_gateways(m, nid))
+	if ((lnet_net_is_local(m->ln, net) || lnet_routes_hops(m->ln, net)) && !is_gateways(m, nid))
 		return lnet_proof_want(m->from, nid, true);
 	if (has_many_nids(m->ln))
 		return refuse(m, LNET_FULL_ALIASES);

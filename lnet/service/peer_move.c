@@ -142,7 +142,7 @@ static int anchor_as(const struct lnet_peer *from, struct lnet_peer *to, bool wa
 	if (from->sh == to->sh)
 		return 0;
 	list_for_each_entry(pni, &from->pnis, link)
-		if (pni->gw || lnet_routes_have(from->ln, pni->net))
+		if (pni->gw || lnet_routes_hops(from->ln, pni->net))
 			return lnet_peer_anchor(to, wait);
 	return 0;
 }

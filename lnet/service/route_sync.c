@@ -216,7 +216,7 @@ static void sync_peer(struct lnet_peer *peer)
 	if (!ln->routes->nr)
 		return;
 	list_for_each_entry(pni, &peer->pnis, link)
-		if (!pni->deleted && lnet_routes_have(ln, pni->net) &&
+		if (!pni->deleted && lnet_routes_hops(ln, pni->net) &&
 		    (lnet_peer_anchor(peer, false) || lnet_paths_add(pni)))
 			look_again(ln);
 }

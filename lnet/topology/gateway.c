@@ -12,8 +12,8 @@
 
 /* ---- what a router says ---------------------------------------------------------------------- */
 
-static const struct lnet_pinginfo_ni *said_of(const struct lnet_gateway *gw,
-					      const struct lnet_nid *nid)
+const struct lnet_pinginfo_ni *lnet_gateway_entry(const struct lnet_gateway *gw,
+						  const struct lnet_nid *nid)
 {
 	unsigned int i;
 
@@ -21,11 +21,6 @@ static const struct lnet_pinginfo_ni *said_of(const struct lnet_gateway *gw,
 		if (lnet_nid_same(&gw->nis[i].nid, nid))
 			return &gw->nis[i];
 	return NULL;
-}
-
-bool lnet_gateway_lists(const struct lnet_gateway *gw, const struct lnet_nid *nid)
-{
-	return gw->known && said_of(gw, nid);
 }
 
 /* 0: the router says nothing of @net; else whether one of its interfaces there is up. */
@@ -47,7 +42,7 @@ bool lnet_gateway_is_on(const struct lnet_gateway *gw, u32 net)
 	list_for_each_entry(pni, &gw->pni->peer->pnis, link)
 		if (pni->net == net && !pni->deleted)
 			return true;
-	return gw->known && net_of(gw, net) != NET_UNKNOWN;
+	return net_of(gw, net) != NET_UNKNOWN;
 }
 
 /*
@@ -82,7 +77,7 @@ static bool routes_judge(struct lnet_gateway *gw)
 
 bool lnet_gateway_replaced(const struct lnet_gateway *gw, const struct lnet_peer_ni *hop)
 {
-	return gw->lists_hop && !said_of(gw, &hop->nid);
+	return gw->lists_hop && !lnet_gateway_entry(gw, &hop->nid);
 }
 
 void lnet_gateway_hops_review(struct lnet_gateway *gw)
@@ -92,7 +87,7 @@ void lnet_gateway_hops_review(struct lnet_gateway *gw)
 
 	gw->lists_hop = 0;
 	list_for_each_entry(hop, &gw->pni->peer->pnis, link) {
-		if (!gw->whole || hop->deleted || !said_of(gw, &hop->nid))
+		if (!gw->whole || hop->deleted || !lnet_gateway_entry(gw, &hop->nid))
 			continue;
 		list_for_each_entry(path, &hop->paths, link)
 			gw->lists_hop |= !lnet_path_routed(path);
@@ -112,7 +107,7 @@ static bool hops_judge(struct lnet_gateway *gw)
 			hop->gw = LNET_GW_DOWN;
 			continue;
 		}
-		said = said_of(gw, &hop->nid);
+		said = lnet_gateway_entry(gw, &hop->nid);
 		hop->gw = said && said->status == LNET_NI_DOWN ? LNET_GW_DOWN :
 								     LNET_GW_UP;
 		all &= hop->gw == LNET_GW_UP;
@@ -131,12 +126,12 @@ void lnet_gateway_said(struct lnet_pass *p, struct lnet_peer *peer, const u8 *in
 	if (!gw)
 		return;
 	gw->refused = 0;
-	nr = gw->known ? gw->info.nr : 0;
+	nr = gw->info.nr;
 	if (!gw->known || hash != gw->hash)
 		gw->doubts = 0;
 	gw->hash = hash;
 	err = lnet_pinginfo_decode(&gw->info, info, len, gw->nis, ARRAY_SIZE(gw->nis));
-	/* what did not fit is missed, what did is true */
+	/* a truncated info is used; an invalid one leaves gw->info without entries */
 	gw->known = !err || err == -EMSGSIZE || err == -ENOBUFS;
 	gw->whole = !err;
 	if (!gw->known)
@@ -176,7 +171,7 @@ bool lnet_gateway_sent(struct lnet_pass *p, const struct lnet_rx *rx)
 		return false;
 	lnet_enter(p, &p->ln->shard[0]);
 	list_for_each_entry(gw, &p->ln->routes->gateways, link)
-		is |= lnet_gateway_lists(gw, &rx->from->nid);
+		is |= lnet_gateway_entry(gw, &rx->from->nid) != NULL;
 	lnet_enter_pni(p, rx->from);
 	return is;
 }

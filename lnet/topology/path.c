@@ -7,9 +7,6 @@
 #include "shard/shard.h"
 #include "topology/topology.h"
 
-/* ---- paths ----------------------------------------------------------------------------------- */
-
-/* The paths are not yet in use, or not any more; cancelled before. */
 void lnet_paths_free(struct list_head *paths)
 {
 	struct lnet_path *path, *next;
@@ -64,7 +61,6 @@ struct lnet_path *lnet_path_find(const struct lnet_peer_ni *pni, const struct ln
 	return lnet_path_via(pni, ni, pni);
 }
 
-/* [sh] A bit nobody uses; beyond the last one they are shared in turn. */
 u32 lnet_path_ix_take(struct lnet_peer *peer)
 {
 	u32 ix = peer->nr_paths % LNET_MAX_PATHS;
@@ -76,7 +72,7 @@ u32 lnet_path_ix_take(struct lnet_peer *peer)
 	return ix;
 }
 
-/* [sh] Anew from the paths left, as bits may be shared. */
+/* A shared bit stays in use, so the bits are computed from the paths that are left. */
 void lnet_path_ix_recount(struct lnet_peer *peer)
 {
 	struct lnet_peer_ni *pni;
@@ -106,7 +102,6 @@ unsigned int lnet_paths_missing(struct lnet_peer_ni *pni)
 	return nr + lnet_routes_attach(pni, NULL);
 }
 
-/* [sh] Takes what it needs from @spare, which has enough. */
 void lnet_paths_attach(struct lnet_peer_ni *pni, struct list_head *spare)
 {
 	bool first = list_empty(&pni->paths);
@@ -138,13 +133,11 @@ int lnet_paths_lock(struct lnet_peer_ni *pni, struct list_head *spare)
 	int err = 0;
 
 	spin_lock(&pni->sh->lock);
-	need = lnet_paths_missing(pni);
-	while (!err && have < need) {
+	while (!err && have < (need = lnet_paths_missing(pni))) {
 		spin_unlock(&pni->sh->lock);
 		err = paths_reserve(spare, have, need);
 		have = need;
 		spin_lock(&pni->sh->lock);
-		need = lnet_paths_missing(pni);
 	}
 	return err;
 }
@@ -175,7 +168,6 @@ bool lnet_path_is_idle(const struct lnet_path *path)
 	       list_empty(&path->reset);
 }
 
-/* [sh] Into @gone, to be freed without lock. */
 void lnet_path_detach(struct lnet_path *path, struct list_head *gone)
 {
 	struct lnet_peer_ni *pni = path->pni;

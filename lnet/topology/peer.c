@@ -131,8 +131,6 @@ static struct lnet_shard *home_of(struct lnet *ln, const struct lnet_nid *primar
 {
 	bool is_near;
 
-	if (ln->nr_shards == 1)
-		return &ln->shard[0];
 	spin_lock(&ln->nid_lock);
 	is_near = lnet_net_is_local(ln, lnet_nid_net(primary));
 	spin_unlock(&ln->nid_lock);
@@ -494,13 +492,10 @@ bool lnet_peer_hide_unused(struct lnet_peer *peer, unsigned int mine)
 
 	if (peer->deleted || !list_empty(&peer->timer.link))
 		return false;
-	list_for_each_entry(pni, &peer->pnis, link)
-		if (!lnet_peer_ni_is_idle(pni))
-			return false;
 	spin_lock(&peer->ln->nid_lock);
 	unused = atomic_read(&peer->refs) == 1 + peer->nr_pnis + mine;
 	list_for_each_entry(pni, &peer->pnis, link)
-		unused &= atomic_read(&pni->refs) == 1;
+		unused &= atomic_read(&pni->refs) == 1 && lnet_peer_ni_is_idle(pni);
 	if (unused)
 		hide(peer);
 	spin_unlock(&peer->ln->nid_lock);

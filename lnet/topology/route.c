@@ -19,11 +19,6 @@ bool lnet_net_is_local(const struct lnet *ln, u32 net)
 	return false;
 }
 
-bool lnet_routes_have(const struct lnet *ln, u32 net)
-{
-	return lnet_routes_hops(ln, net) > 0;
-}
-
 bool lnet_routes_lead_by(const struct lnet *ln, const struct lnet_nid *nid)
 {
 	const struct lnet_route *route;
@@ -58,11 +53,6 @@ struct lnet_route *lnet_route_find(const struct lnet *ln, u32 net, const struct 
 	return NULL;
 }
 
-bool lnet_route_leads(const struct lnet_rx *rx)
-{
-	return lnet_route_find(rx->ni->ln, lnet_nid_net(&rx->src_nid), rx->from->peer);
-}
-
 struct lnet_gateway *lnet_gateway_of(const struct lnet *ln, const struct lnet_peer *peer)
 {
 	struct lnet_gateway *gw;
@@ -93,7 +83,7 @@ bool lnet_routes_need(const struct lnet_peer_ni *pni)
 /* True if @pni is an interface of the router itself: no path through it leads there. */
 static bool is_its_own(const struct lnet_gateway *gw, const struct lnet_peer_ni *pni)
 {
-	return gw->pni->peer == pni->peer || lnet_gateway_lists(gw, &pni->nid);
+	return gw->pni->peer == pni->peer || lnet_gateway_entry(gw, &pni->nid);
 }
 
 /* True if @route may use @hop. A router that is not multi-rail has one NID only. */

@@ -243,8 +243,6 @@ bool lnet_paths_drop_ni(struct lnet *ln, struct lnet_ni *ni);
 /* ---- route.c --------------------------------------------------------------------------------- */
 /* [any shard, or cfg_mutex] True if this node has an interface on @net. */
 bool lnet_net_is_local(const struct lnet *ln, u32 net);
-/* Shard or cfg_mutex held. True if a route leads to @net. */
-bool lnet_routes_have(const struct lnet *ln, u32 net);
 /* Shard or cfg_mutex held. True if a route names @nid as its gateway. */
 bool lnet_routes_lead_by(const struct lnet *ln, const struct lnet_nid *nid);
 /* Shard or cfg_mutex held. Hops to @net by the best route, 1 if not set; 0: there is none. */
@@ -254,8 +252,6 @@ unsigned int lnet_routes_hops(const struct lnet *ln, u32 net);
  * merged, they have one peer.
  */
 struct lnet_route *lnet_route_find(const struct lnet *ln, u32 net, const struct lnet_peer *peer);
-/* [sh] True if a route of this node leads to the net of rx->src_nid through rx->from. */
-bool lnet_route_leads(const struct lnet_rx *rx);
 /* Shard or cfg_mutex held. The gateway that is @peer; NULL: no route names it. */
 struct lnet_gateway *lnet_gateway_of(const struct lnet *ln, const struct lnet_peer *peer);
 /* cfg_mutex held. True if a route or a gateway check refers to @pni. */
@@ -281,8 +277,9 @@ bool lnet_routes_detach_gone(struct lnet *ln, struct list_head *gone);
 struct lnet_route *lnet_routes_finished(struct lnet *ln);
 
 /* ---- gateway.c ------------------------------------------------------------------------------- */
-/* [sh 0] True if the last ping info of the router lists @nid. */
-bool lnet_gateway_lists(const struct lnet_gateway *gw, const struct lnet_nid *nid);
+/* [sh 0] The entry of @nid in the last ping info of the router; NULL: not listed. */
+const struct lnet_pinginfo_ni *lnet_gateway_entry(const struct lnet_gateway *gw,
+						  const struct lnet_nid *nid);
 /* [sh 0] True if the router is known to have an interface on @net. */
 bool lnet_gateway_is_on(const struct lnet_gateway *gw, u32 net);
 /* [sh 0] True if the router forwards to the net of @route, by its last ping info. */
@@ -321,8 +318,6 @@ void lnet_gateway_lost(struct lnet_pass *p, struct lnet_peer *peer);
 void lnet_gateway_refused(struct lnet_pass *p, struct lnet_path *via);
 
 /* ---- udsp.c ---------------------------------------------------------------------------------- */
-/* May sleep. 0, -EINVAL, -ENOMEM */
-int lnet_udsp_pattern_check(const char *text);
 /* NULL: valid. Else a text: why patterns and action are none of the four kinds. */
 const char *lnet_udsp_wrong(const struct lnet_udsp_rule *rule);
 /* cfg_mutex or all shard locks held: the priorities of @nid. */
