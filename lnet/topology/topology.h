@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Functions of topology/: interfaces, peers, paths, routes, selection policies. */
+/*
+ * Functions of topology/: interfaces, peers, paths, routes, selection policies.
+ *
+ * A contract begins with the locks that the caller holds: [sh] the shard lock of the object, [cfg]
+ * cfg_mutex, [sh|cfg] any shard lock or cfg_mutex, [any] one of these or nid_lock, [none] no shard
+ * lock and no nid_lock, [cfg, none] likewise with cfg_mutex.
+ */
 #ifndef LNET_TOPOLOGY_TOPOLOGY_H
 #define LNET_TOPOLOGY_TOPOLOGY_H
 
@@ -14,41 +20,27 @@ void lnet_ni_set_state(struct lnet_ni *ni, enum lnet_ni_state to);
  * changed. Any context, no lock needed.
  */
 bool lnet_ni_mark(struct lnet_ni *ni, u32 mark, bool set);
-/* cfg_mutex, a shard lock or nid_lock held. The interface with @nid in any state; NULL: none. */
+/* [any] The interface with @nid in any state; NULL: none. */
 struct lnet_ni *lnet_ni_listed(struct lnet *ln, const struct lnet_nid *nid);
-/*
- * cfg_mutex, a shard lock or nid_lock held. The ACTIVE or DRAINING interface with @nid, without a
- * reference; NULL: none.
- */
+/* [any] The ACTIVE or DRAINING interface with @nid, without a reference; NULL: none. */
 struct lnet_ni *lnet_ni_by_nid(struct lnet *ln, const struct lnet_nid *nid);
-/* Shard or cfg_mutex held. True if @nid is the NID of an interface of this node. */
+/* [any] True if @nid is the NID of an interface of this node. */
 bool lnet_nid_is_local(struct lnet *ln, const struct lnet_nid *nid);
-/*
- * cfg_mutex held. Before a change of the list of interfaces: readers hold cfg_mutex, a shard lock
- * or nid_lock, so the writer takes all of them.
- */
+/* [cfg] Before a change of the list of NIs: takes all locks one of which readers hold ([any]). */
 void lnet_nis_publish_begin(struct lnet *ln) __acquires(&ln->nid_lock);
 /* Ends lnet_nis_publish_begin(). */
 void lnet_nis_publish_end(struct lnet *ln) __releases(&ln->nid_lock);
-/* cfg_mutex held. Sets the state of a listed interface. */
+/* [cfg] Sets the state of a listed interface. */
 void lnet_ni_publish_state(struct lnet_ni *ni, enum lnet_ni_state state);
-/*
- * cfg_mutex held. Adds @ni to the list, in STARTING: no caller selects or finds it, but new peers
- * get a path to it.
- */
+/* [cfg] Lists @ni, in STARTING: no caller selects or finds it, but new peers get a path to it. */
 void lnet_ni_publish(struct lnet *ln, struct lnet_ni *ni);
-/*
- * Any lock may be held. The advertised status of @ni has changed: a worker rebuilds the ping infos.
- */
+/* Any context. The advertised status of @ni has changed: a worker rebuilds the ping infos. */
 void lnet_ni_announced(struct lnet_ni *ni);
 /* The credits of @ni that each shard has, at least 1. */
 s32 lnet_credits_ni_quota(const struct lnet_ni *ni);
 /* Sets the credits of each shard for the new interface @ni. */
 void lnet_credits_ni_init(struct lnet_ni *ni);
-/*
- * [sh] The number of messages that the router @pni may have in this node at a time; 0: no path
- * leads there.
- */
+/* [sh] How many messages of the peer @pni this router buffers at a time; 0: @pni has no path. */
 s32 lnet_credits_rtr(const struct lnet_peer_ni *pni);
 /* [sh] Sets the credits of @pni by its first path. Without a path it has none. */
 void lnet_credits_pni_init(struct lnet_peer_ni *pni);
@@ -104,17 +96,14 @@ struct lnet_peer_ni *lnet_peer_ni_lookup(struct lnet *ln, const struct lnet_nid 
  * interface there, with a reference; else NULL.
  */
 struct lnet_peer_ni *lnet_peer_ni_target(struct lnet_peer_ni *pni);
-/*
- * cfg_mutex held, no shard locked. New requests to @from go to @to from now on, or, if @to is NULL,
- * to @from again.
- */
+/* [cfg, none] Sends new requests for @from to @to; NULL: to @from again. */
 void lnet_peer_merge_into(struct lnet_peer *from, struct lnet_peer *to);
 /*
- * No shard locked. Returns the peer of @pni with a reference. Without an operation on @pni, only
- * the configuration lock keeps @pni with its peer.
+ * [none] Returns the peer of @pni with a reference. Without an operation on @pni, only cfg_mutex
+ * keeps @pni with its peer.
  */
 struct lnet_peer *lnet_peer_of(struct lnet_peer_ni *pni);
-/* cfg_mutex held. The peer that has @nid, with a reference; NULL: none. */
+/* [cfg] The peer that has @nid, with a reference; NULL: none. */
 struct lnet_peer *lnet_peer_owner(struct lnet *ln, const struct lnet_nid *nid);
 /* [sh] The first interface of @peer that is not deleted and has a path; NULL: none. */
 struct lnet_peer_ni *lnet_peer_ni_any(struct lnet_peer *peer);
@@ -127,8 +116,7 @@ int lnet_peer_ni_make(struct lnet_peer *peer, const struct lnet_nid *nid);
 struct lnet_peer_ni *lnet_peer_ni_want(struct lnet *ln, const struct lnet_nid *nid);
 /*
  * As lnet_peer_ni_get(), for a NID that a message of @claimer names: its source, or on a router its
- * destination. @claimer NULL: as lnet_peer_ni_get(). NULL also if @claimer has named claims_max
- * unknown peers.
+ * destination. NULL also if @claimer, if any, has named claims_max unknown peers.
  */
 struct lnet_peer_ni *lnet_peer_ni_claimed(struct lnet *ln, const struct lnet_nid *nid,
 					  struct lnet_peer *claimer);
@@ -138,24 +126,18 @@ bool lnet_peer_ni_is_idle(const struct lnet_peer_ni *pni);
 bool lnet_peer_is_idle(const struct lnet_peer *peer);
 /* [sh] Config, first step of a removal: @pni is no longer found by its NID. */
 void lnet_peer_ni_hide(struct lnet_peer_ni *pni);
-/* cfg_mutex held, no shard locked; second step: drivers close the connections to @pni. */
+/* [cfg, none] Second step: drivers close the connections to @pni. */
 void lnet_peer_ni_tell(struct lnet_peer_ni *pni);
 /* Third step, if @pni is idle: removes its paths, and drops the reference of the hash. */
 void lnet_peer_ni_drop(struct lnet_peer_ni *pni);
-/*
- * cfg_mutex held, no shard locked. Hides @peer with all its interfaces. The caller gets the
- * reference of the list of peers.
- */
+/* [cfg, none] Hides @peer and its interfaces. The caller gets the reference of the peer list. */
 void lnet_peer_hide(struct lnet_peer *peer);
 /*
- * [sh] cfg_mutex held. As lnet_peer_hide(), if only the caller refers to @peer, with @mine
- * references. False: somebody else does, or something is in flight.
+ * [cfg, sh] As lnet_peer_hide(), if only the caller has references to @peer: @mine of them. False:
+ * there are others, or something is in flight.
  */
 bool lnet_peer_hide_unused(struct lnet_peer *peer, unsigned int mine);
-/*
- * cfg_mutex held, no shard locked. @peer is hidden and idle: calls lnet_peer_ni_tell() and
- * lnet_peer_ni_drop() for its interfaces, then drops its first reference.
- */
+/* [cfg, none] Takes the second and third step for each NI of the hidden, idle @peer; puts @peer. */
 void lnet_peer_drop(struct lnet_peer *peer);
 /* 0, -ENOMEM */
 int lnet_peers_init(struct lnet *ln);
@@ -164,20 +146,18 @@ void lnet_peers_fini(struct lnet *ln);
 
 /* ---- peer_list.c ----------------------------------------------------------------------------- */
 /*
- * No shard lock or nid_lock held. The peer behind @prev (NULL: the first), with a reference; drops
- * that to @prev, which may be deleted. Visits each peer once; NULL: end.
+ * [none] The peer behind @prev (NULL: the first), with a reference; drops that to @prev, which may
+ * be deleted. Visits each peer once; NULL: end.
  */
 struct lnet_peer *lnet_peer_next(struct lnet *ln, struct lnet_peer *prev);
 /*
- * No shard lock or nid_lock held. The first peer behind @prev (NULL: of all) for which @is is true,
- * with a reference; drops that to @prev. NULL: none. @is runs with the peer's shard locked. One
- * lock hold visits several peers, so that a walk over thousands contends less with traffic.
+ * [none] The first peer behind @prev (NULL: of all) for which @is is true, with a reference; drops
+ * that to @prev. NULL: none. @is runs with the peer's shard locked. One lock hold visits several
+ * peers, so that a walk over thousands contends less with traffic.
  */
 struct lnet_peer *lnet_peer_find(struct lnet *ln, struct lnet_peer *prev,
 				 bool (*is)(struct lnet_peer *peer, void *arg), void *arg);
-/*
- * cfg_mutex held, no shard locked before and after. Calls @fn for each peer, with its shard locked.
- */
+/* [cfg, none] Calls @fn for each peer, with its shard locked. No shard is locked afterwards. */
 void lnet_peers_walk(struct lnet_pass *p,
 		     void (*fn)(struct lnet_pass *p, struct lnet_peer *peer, void *arg), void *arg);
 /*
@@ -189,10 +169,7 @@ void lnet_peer_place(struct lnet *ln, u64 seq, const struct lnet_nid *nids, unsi
 /* ---- path.c ---------------------------------------------------------------------------------- */
 /* No lock held. Frees the paths of the list, which is empty afterwards. */
 void lnet_paths_free(struct list_head *paths);
-/*
- * [sh] The path of this pair through the router interface @hop; @hop == @pni: the direct path.
- * NULL: none.
- */
+/* [sh] The path of this pair through the router interface @hop (@pni: direct); NULL: none. */
 struct lnet_path *lnet_path_via(const struct lnet_peer_ni *pni, const struct lnet_ni *ni,
 				const struct lnet_peer_ni *hop);
 /* [sh] The direct path of this pair; NULL: none. */
@@ -221,10 +198,7 @@ bool lnet_paths_possible(struct lnet_peer_ni *pni);
  */
 bool lnet_path_is_idle(const struct lnet_path *path);
 
-/*
- * [sh] Removes @path from the queue of paths that wait for the rate limit of recovery pings, if
- * there.
- */
+/* [sh] Removes @path from the queue for recovery pings (rate limit), if it is there. */
 static inline void lnet_probe_leave(struct lnet_path *path)
 {
 	if (list_empty(&path->line))
@@ -235,45 +209,36 @@ static inline void lnet_probe_leave(struct lnet_path *path)
 
 /* [sh] Moves the idle @path to @gone; lnet_paths_free() frees it without lock. */
 void lnet_path_detach(struct lnet_path *path, struct list_head *gone);
-/* cfg_mutex held. True if nothing is in flight on any path of @ni. */
+/* [cfg] True if nothing is in flight on any path of @ni. */
 bool lnet_paths_idle(struct lnet *ln, struct lnet_ni *ni);
-/* cfg_mutex held. Removes the paths of @ni on which nothing is in flight. True: none is left. */
+/* [cfg] Removes the paths of @ni on which nothing is in flight. True: none is left. */
 bool lnet_paths_drop_ni(struct lnet *ln, struct lnet_ni *ni);
 
 /* ---- route.c --------------------------------------------------------------------------------- */
-/* [any shard, or cfg_mutex] True if this node has an interface on @net. */
+/* [any] True if this node has an interface on @net. */
 bool lnet_net_is_local(const struct lnet *ln, u32 net);
-/* Shard or cfg_mutex held. True if a route names @nid as its gateway. */
+/* [sh|cfg] True if a route names @nid as its gateway. */
 bool lnet_routes_lead_by(const struct lnet *ln, const struct lnet_nid *nid);
-/* Shard or cfg_mutex held. Hops to @net by the best route, 1 if not set; 0: there is none. */
+/* [sh|cfg] Hops to @net by the best route, 1 if not set; 0: there is none. */
 unsigned int lnet_routes_hops(const struct lnet *ln, u32 net);
-/*
- * cfg_mutex or a shard lock held. The route to @net through @peer; NULL: none. If gateways are
- * merged, they have one peer.
- */
+/* [sh|cfg] The route to @net through @peer; NULL: none. Merged gateways have one peer. */
 struct lnet_route *lnet_route_find(const struct lnet *ln, u32 net, const struct lnet_peer *peer);
-/* Shard or cfg_mutex held. The gateway that is @peer; NULL: no route names it. */
+/* [sh|cfg] The gateway that is @peer; NULL: no route names it. */
 struct lnet_gateway *lnet_gateway_of(const struct lnet *ln, const struct lnet_peer *peer);
-/* cfg_mutex held. True if a route or a gateway check refers to @pni. */
+/* [cfg] True if a route or a gateway check refers to @pni. */
 bool lnet_routes_need(const struct lnet_peer_ni *pni);
-/*
- * [sh of pni] Gives @pni the paths through routers that it lacks, from those in @spare; NULL: only
- * counts them. Returns their number.
- */
+/* [sh] Attaches the routed paths that @pni lacks, from @spare; NULL: only counts them. */
 unsigned int lnet_routes_attach(struct lnet_peer_ni *pni, struct list_head *spare);
 /*
- * cfg_mutex held, [sh 0]. Marks paths through routers that belong to no route any more: none of
- * them is selected. True: some paths are marked; *@marked: some were not marked before.
+ * [cfg, sh 0] Marks routed paths without a route: none of them is selected any more. True: some
+ * paths are marked; *@marked: some were not marked before.
  */
 bool lnet_routes_mark_unwanted(struct lnet *ln, bool *marked);
-/* cfg_mutex held, [sh of hop]. Marks all paths through @hop. True: there are some. */
+/* [cfg, sh of hop] Marks all paths through @hop. True: there are some. */
 bool lnet_routes_mark_hop(struct lnet_peer_ni *hop);
-/*
- * cfg_mutex held, [sh 0]. Moves marked paths that are idle to @gone, for lnet_paths_free(). True:
- * others are marked, but not idle.
- */
+/* [cfg, sh 0] Moves marked idle paths to @gone, for lnet_paths_free(). True: others are busy. */
 bool lnet_routes_detach_gone(struct lnet *ln, struct list_head *gone);
-/* cfg_mutex held, [sh 0]. A removed route that no path has; NULL: none. */
+/* [cfg, sh 0] A removed route that no path has; NULL: none. */
 struct lnet_route *lnet_routes_finished(struct lnet *ln);
 
 /* ---- gateway.c ------------------------------------------------------------------------------- */
@@ -288,10 +253,7 @@ bool lnet_gateway_leads(const struct lnet_gateway *gw, const struct lnet_route *
 bool lnet_gateway_replaced(const struct lnet_gateway *gw, const struct lnet_peer_ni *hop);
 /* [sh 0] Computes gw->lists_hop again. */
 void lnet_gateway_hops_review(struct lnet_gateway *gw);
-/*
- * [sh 0] @info, @len bytes, is the ping info of @peer, from a REPLY to a ping or a push. Nothing if
- * it is no router.
- */
+/* [sh 0] A ping reply or a push brought the ping info of @peer, which may be no gateway. */
 void lnet_gateway_said(struct lnet_pass *p, struct lnet_peer *peer, const u8 *info, u32 len);
 /* [sh 0] A check of @gw on @net got no reply. */
 void lnet_gateway_silent(struct lnet_gateway *gw, u32 net);
@@ -302,34 +264,23 @@ void lnet_gateway_check_by(struct lnet_pass *p, struct lnet_gateway *gw, u64 whe
  * gateway may use a new NID before it is proven, so a NID in the last ping info suffices.
  */
 bool lnet_gateway_sent(struct lnet_pass *p, const struct lnet_rx *rx);
-/*
- * [sh 0] @rx was received from a gateway, or through one. @own_word: the gateway created it for a
- * node that it cannot reach.
- */
+/* [sh 0] A gateway sent or forwarded @rx. @own_word: it is a router-generated reply. */
 void lnet_gateway_heard(struct lnet_pass *p, struct lnet_rx *rx, bool own_word);
-/*
- * [sh 0] Connections to an interface of a router broke: it is checked soon, and discovered again.
- */
+/* [sh 0] A connection to a gateway broke: it is checked soon, and discovered again. */
 void lnet_gateway_lost(struct lnet_pass *p, struct lnet_peer *peer);
-/*
- * [sh 0] The router cannot forward a message that was sent on @via: other routers are better until
- * its next check.
- */
+/* [sh 0] The gateway of @via rejected a message: others are preferred until its next check. */
 void lnet_gateway_refused(struct lnet_pass *p, struct lnet_path *via);
 
 /* ---- udsp.c ---------------------------------------------------------------------------------- */
 /* NULL: valid. Else a text: why patterns and action are none of the four kinds. */
 const char *lnet_udsp_wrong(const struct lnet_udsp_rule *rule);
-/* cfg_mutex or all shard locks held: the priorities of @nid. */
+/* [cfg] or all shards locked: the priorities of @nid. */
 void lnet_udsp_info(const struct lnet *ln, enum lnet_udsp_end end, const struct lnet_nid *nid,
 		    struct lnet_udsp_info *info);
-/*
- * cfg_mutex or all shard locks held. True if a rule prefers the router @gw, by any of its NIDs, to
- * reach @dst.
- */
+/* [cfg] or all shards locked. True if a rule prefers @gw, by any of its NIDs, to reach @dst. */
 bool lnet_udsp_prefers_router(const struct lnet *ln, const struct lnet_peer *gw,
 			      const struct lnet_nid *dst);
-/* cfg_mutex or all shard locks held: sets path->policy. */
+/* [cfg] or all shards locked: sets path->policy. */
 void lnet_udsp_path(const struct lnet *ln, struct lnet_path *path);
 /*
  * Config; when it returns all paths are chosen by the new rules. @idx: what the rule is to be,
