@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Operations, attempts, events and small copies, and what a shard keeps of them for reuse. */
+/* Operations, attempts, events, small buffers, path statistics, and the pools of a shard. */
 #include "base/base.h"
 #include "shard/shard.h"
 
 /*
- * Operations and events kept ready in a shard: few at first, of each kind twice as many each time
- * it is used up, to more than a burst. Pings and pushes have no events, so one says nothing of the
- * other.
+ * A pool of operations or events is first filled up to LNET_RESERVE_LOW, then to twice as many each
+ * time it runs low: at most this, which is more than a burst. Each pool has a separate count,
+ * because pings and pushes have no events.
  */
-#define RESERVE_FIRST LNET_RESERVE_LOW
 #define RESERVE_MAX 80
 #define POOL_MAX 512		/* objects of a kind that a shard keeps */
 
@@ -45,7 +44,8 @@ static __always_inline struct list_head *take(struct lnet_pool *pool)
 	return link;
 }
 
-void lnet_evt_keep(struct lnet_shard *sh, struct lnet_evt *e)
+/* [sh] Puts @e into the pool. NULL is fine. */
+static void evt_keep(struct lnet_shard *sh, struct lnet_evt *e)
 {
 	if (!e)
 		return;
@@ -53,7 +53,7 @@ void lnet_evt_keep(struct lnet_shard *sh, struct lnet_evt *e)
 		kfree(e);
 		return;
 	}
-	list_add(&e->link, &sh->evts.free);	/* who takes it fills it */
+	list_add(&e->link, &sh->evts.free);	/* the taker fills it */
 	lnet_pool_count(&sh->evts, 1);
 }
 
@@ -61,14 +61,14 @@ void lnet_op_recycle(struct lnet_shard *sh, struct lnet_op *op)
 {
 	const size_t kept = offsetof(struct lnet_op, md);
 
-	lnet_evt_keep(sh, op->evt[0]);
-	lnet_evt_keep(sh, op->evt[1]);
+	evt_keep(sh, op->evt[0]);
+	evt_keep(sh, op->evt[1]);
 	lnet_copy_put(op->copy);
 	if (sh->ops.nr >= POOL_MAX) {
 		kfree(op);
 		return;
 	}
-	/* its lists, timer and attempt are as they were at its begin; the rest is cleared */
+	/* its lists, timer and attempt are in their initial state; the rest is cleared */
 	WARN_ON_ONCE(op->first.state != ATT_FREE || !list_empty(&op->timer.link) ||
 		     !list_empty(&op->all) || !list_empty(&op->landings) ||
 		     !list_empty(&op->voided));
@@ -99,13 +99,13 @@ void lnet_evts_keep(struct lnet_pass *p, struct lnet_shard *sh)
 		lnet_pool_count(&sh->evts, (int)p->nr_evts);
 	} else {
 		list_for_each_entry_safe(e, next, &p->evts, link)
-			lnet_evt_keep(sh, e);
+			evt_keep(sh, e);
 		INIT_LIST_HEAD(&p->evts);
 	}
 	p->nr_evts = 0;
 }
 
-/* So many are worth the lock, if nobody else has it. */
+/* For so many events, lnet_evts_return() takes the lock if it is free. */
 #define EVTS_WORTH_A_LOCK 8
 
 void lnet_evts_return(struct lnet_pass *p, struct lnet_shard *sh)
@@ -132,7 +132,7 @@ void lnet_evts_return(struct lnet_pass *p, struct lnet_shard *sh)
 	} while (cmpxchg(&sh->evts_back, old, first) != old);
 }
 
-/* To @evts, at most @max; how many. */
+/* Moves at most @max returned events to @evts, and frees the others. Returns their number. */
 static u32 take_back(struct lnet_shard *sh, struct list_head *evts, u32 max)
 {
 	struct lnet_evt *e, *next;
@@ -150,13 +150,6 @@ static u32 take_back(struct lnet_shard *sh, struct list_head *evts, u32 max)
 		nr++;
 	}
 	return nr;
-}
-
-void lnet_evts_free(struct lnet_shard *sh)
-{
-	LIST_HEAD(none);
-
-	take_back(sh, &none, 0);
 }
 
 void lnet_op_free(struct lnet_op *op)
@@ -223,51 +216,60 @@ struct lnet_att *lnet_att_take(struct lnet_shard *sh)
 	return link ? list_entry(link, struct lnet_att, link) : NULL;
 }
 
-/* @back: those that have come back. */
+/* The number to fill @pool up to. @back: events that lnet_evts_return() left. */
 static u32 wanted(const struct lnet_pool *pool, u32 back)
 {
-	bool more = READ_ONCE(pool->nr) + back < RESERVE_FIRST;
+	bool more = READ_ONCE(pool->nr) + back < LNET_RESERVE_LOW;
 	u32 was = READ_ONCE(pool->reserve);
 
-	return clamp_t(u32, more ? 2 * was : was, RESERVE_FIRST, RESERVE_MAX);
+	return clamp_t(u32, more ? 2 * was : was, LNET_RESERVE_LOW, RESERVE_MAX);
+}
+
+static u32 missing(const struct lnet_pool *pool, u32 want)
+{
+	u32 nr = READ_ONCE(pool->nr);
+
+	return want - min(want, nr);
 }
 
 /*
- * No lock held: what a lock hold may need is allocated before it. A failed allocation leaves the
- * reserve short; takers cope.
+ * Adds @nr zeroed objects of @size bytes, with a list_head at offset @link, to @list. Returns their
+ * number, which is smaller if an allocation fails.
  */
+static u32 fill(struct list_head *list, u32 nr, size_t size, size_t link)
+{
+	u32 done;
+
+	for (done = 0; done < nr; done++) {
+		u8 *object = kzalloc(size, GFP_NOFS);
+
+		if (!object)
+			break;
+		list_add((struct list_head *)(object + link), list);
+	}
+	return done;
+}
+
+/* A failed allocation leaves a pool short; takers handle an empty pool. */
 void lnet_pool_refill(struct lnet_shard *sh)
 {
 	LIST_HEAD(ops);
 	LIST_HEAD(atts);
 	LIST_HEAD(evts);
-	u32 nr_ops = 0, nr_atts = 0, nr_evts = take_back(sh, &evts, POOL_MAX);
+	u32 nr_ops, nr_atts, nr_evts = take_back(sh, &evts, POOL_MAX);
 	u32 want_ops = wanted(&sh->ops, 0), want_evts = wanted(&sh->evts, nr_evts);
 
-	while (READ_ONCE(sh->ops.nr) + nr_ops < want_ops) {
+	for (nr_ops = 0; nr_ops < missing(&sh->ops, want_ops); nr_ops++) {
 		struct lnet_op *op = lnet_op_new();
 
 		if (!op)
 			break;
 		list_add(&op->link, &ops);
-		nr_ops++;
 	}
-	while (READ_ONCE(sh->atts.nr) + nr_atts < RESERVE_FIRST) {
-		struct lnet_att *att = kzalloc(sizeof(*att), GFP_NOFS);
-
-		if (!att)
-			break;
-		list_add(&att->link, &atts);
-		nr_atts++;
-	}
-	while (READ_ONCE(sh->evts.nr) + nr_evts < want_evts) {
-		struct lnet_evt *e = lnet_evt_new(sh->ln);
-
-		if (!e)
-			break;
-		list_add(&e->link, &evts);
-		nr_evts++;
-	}
+	nr_atts = fill(&atts, missing(&sh->atts, LNET_RESERVE_LOW), sizeof(struct lnet_att),
+		       offsetof(struct lnet_att, link));
+	nr_evts += fill(&evts, missing(&sh->evts, want_evts - min(want_evts, nr_evts)),
+			sizeof(struct lnet_evt), offsetof(struct lnet_evt, link));
 	if (!nr_ops && !nr_atts && !nr_evts)
 		return;
 	spin_lock(&sh->lock);
@@ -284,6 +286,37 @@ void lnet_pool_refill(struct lnet_shard *sh)
 
 bool lnet_pool_low(const struct lnet_shard *sh)
 {
-	return READ_ONCE(sh->ops.nr) < RESERVE_FIRST || READ_ONCE(sh->atts.nr) == 0 ||
-	       READ_ONCE(sh->evts.nr) < RESERVE_FIRST;
+	return READ_ONCE(sh->ops.nr) < LNET_RESERVE_LOW || READ_ONCE(sh->atts.nr) == 0 ||
+	       READ_ONCE(sh->evts.nr) < LNET_RESERVE_LOW;
+}
+
+void lnet_stats_reserve(struct lnet_shard *sh)
+{
+	u32 want = READ_ONCE(sh->stats_want);
+	LIST_HEAD(blocks);
+
+	fill(&blocks, want, sizeof(struct lnet_path_stats),
+	     offsetof(struct lnet_path_stats, link));
+	spin_lock(&sh->lock);
+	list_splice(&blocks, &sh->stats_free);
+	WRITE_ONCE(sh->stats_want, sh->stats_want - min(sh->stats_want, want));
+	spin_unlock(&sh->lock);
+}
+
+void lnet_pools_free(struct lnet_shard *sh)
+{
+	struct lnet_path_stats *s, *other;
+	struct lnet_att *att, *more;
+	struct lnet_op *op, *next;
+	struct lnet_evt *e, *after;
+
+	take_back(sh, &sh->evts.free, U32_MAX);
+	list_for_each_entry_safe(op, next, &sh->ops.free, link)
+		lnet_op_free(op);
+	list_for_each_entry_safe(att, more, &sh->atts.free, link)
+		kfree(att);
+	list_for_each_entry_safe(e, after, &sh->evts.free, link)
+		kfree(e);
+	list_for_each_entry_safe(s, other, &sh->stats_free, link)
+		kfree(s);
 }

@@ -197,22 +197,12 @@ void lnet_shards_fini(struct lnet *ln)
 		return;
 	for (i = 0; i < ln->nr_shards; i++) {
 		struct lnet_shard *sh = &ln->shard[i];
-		struct lnet_op *op, *next;
-		struct lnet_att *att, *more;
-		struct lnet_evt *e, *after;
 
 		WARN_ON_ONCE(sh->wheel.nr > !list_empty(&sh->probes.timer.link) +
 				!list_empty(&sh->delay_timer.link) +
 				!list_empty(&sh->walk.timer.link)); /* of what is freed */
-		list_for_each_entry_safe(op, next, &sh->ops.free, link)
-			lnet_op_free(op);
-		list_for_each_entry_safe(att, more, &sh->atts.free, link)
-			kfree(att);
-		list_for_each_entry_safe(e, after, &sh->evts.free, link)
-			kfree(e);
-		lnet_evts_free(sh);
+		lnet_pools_free(sh);
 		sh->ln->hooks->shard_fini(sh);
-		lnet_stats_pool_fini(sh);
 	}
 	kfree(ln->shard);
 	ln->shard = NULL;

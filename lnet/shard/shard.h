@@ -73,8 +73,6 @@ bool lnet_cfg_wait(struct lnet *ln, bool (*done)(struct lnet *ln, void *arg), vo
 void lnet_op_init(struct lnet_op *op);
 /* A zeroed operation, lists and first attempt set up. No lock held. NULL: no memory. */
 struct lnet_op *lnet_op_new(void);
-/* [sh] Puts @e into the pool. NULL is fine. */
-void lnet_evt_keep(struct lnet_shard *sh, struct lnet_evt *e);
 /* [sh] Puts @op with its events into the pool of @sh. */
 void lnet_op_recycle(struct lnet_shard *sh, struct lnet_op *op);
 /* [sh] An event from the pool; NULL: it is empty. */
@@ -85,10 +83,6 @@ void lnet_evt_recycle(struct lnet_pass *p, struct lnet_evt *e);
 void lnet_evts_keep(struct lnet_pass *p, struct lnet_shard *sh);
 /* Any context: the delivered events of @p wait for the next refill of @sh. */
 void lnet_evts_return(struct lnet_pass *p, struct lnet_shard *sh);
-/*
- * No caller uses @sh any more. Frees the events that lnet_evts_return() left for the next refill.
- */
-void lnet_evts_free(struct lnet_shard *sh);
 /* Frees @op, its events and its copy. NULL is fine. */
 void lnet_op_free(struct lnet_op *op);
 /* Allocates an event; any context that may sleep. NULL: no memory. */
@@ -112,6 +106,10 @@ struct lnet_att *lnet_att_take(struct lnet_shard *sh);
 void lnet_pool_refill(struct lnet_shard *sh);
 /* True if a pool of @sh is short: call lnet_pool_refill() before locking @sh. */
 bool lnet_pool_low(const struct lnet_shard *sh);
+/* No lock held: allocates the statistics that paths of @sh want. */
+void lnet_stats_reserve(struct lnet_shard *sh);
+/* No caller uses @sh any more. Frees the objects of its pools. */
+void lnet_pools_free(struct lnet_shard *sh);
 
 /* ---- ni_ref.c -------------------------------------------------------------------------------- */
 /* Any lock or none. Takes a reference; lnet_ni_put() of <lnet/lnd.h> drops it. */
@@ -161,10 +159,6 @@ void lnet_stat_end(struct lnet_shard *sh, const struct lnet_op *op);
  * counts the denial.
  */
 bool lnet_answers_full(struct lnet_pass *p, const struct lnet_peer_ni *from);
-/* No lock held: allocates the statistics that paths of @sh want. */
-void lnet_stats_reserve(struct lnet_shard *sh);
-/* Frees the statistics that no path has taken. */
-void lnet_stats_pool_fini(struct lnet_shard *sh);
 /* [sh] The hand-over of @op to the driver of @path took @ns. */
 void lnet_stat_posted(struct lnet_pass *p, struct lnet_path *path, const struct lnet_op *op,
 		      u64 ns);

@@ -175,35 +175,7 @@ bool lnet_answers_full(struct lnet_pass *p, const struct lnet_peer_ni *from)
 
 #define STATS_WANT_MAX 8	/* blocks allocated at once */
 
-void lnet_stats_reserve(struct lnet_shard *sh)
-{
-	u32 want = READ_ONCE(sh->stats_want), nr = 0;
-	LIST_HEAD(blocks);
-
-	while (nr < want) {
-		struct lnet_path_stats *s = kzalloc(sizeof(*s), GFP_NOFS);
-
-		if (!s)
-			break;
-		list_add(&s->link, &blocks);
-		nr++;
-	}
-	spin_lock(&sh->lock);
-	list_splice(&blocks, &sh->stats_free);
-	WRITE_ONCE(sh->stats_want, sh->stats_want - min(sh->stats_want, want));
-	spin_unlock(&sh->lock);
-}
-
-void lnet_stats_pool_fini(struct lnet_shard *sh)
-{
-	struct lnet_path_stats *s, *next;
-
-	list_for_each_entry_safe(s, next, &sh->stats_free, link)
-		kfree(s);
-	INIT_LIST_HEAD(&sh->stats_free);
-}
-
-/* [sh] The path's block; the first message of a path asks for it and is not measured. */
+/* [sh] The block of @path. The first message requests it, and is not measured. NULL: none yet. */
 static struct lnet_path_stats *stats_of(struct lnet_path *path)
 {
 	struct lnet_shard *sh = path->pni->sh;
