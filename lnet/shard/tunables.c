@@ -13,7 +13,7 @@ const struct lnet_tunable_info lnet_tunable_table[] = {
 };
 const unsigned int lnet_nr_tunables = ARRAY_SIZE(lnet_tunable_table);
 
-static u64 *slot(struct lnet_tunables *tun, const struct lnet_tunable_info *info)
+static u64 *slot(const struct lnet_tunables *tun, const struct lnet_tunable_info *info)
 {
 	return (u64 *)((char *)tun + info->off);
 }
@@ -41,7 +41,7 @@ const struct lnet_tunable_info *lnet_tunable_find(const char *name)
 
 u64 lnet_tunable_get(const struct lnet *ln, const struct lnet_tunable_info *info)
 {
-	return READ_ONCE(*(const u64 *)((const char *)&ln->tun + info->off));
+	return READ_ONCE(*slot(&ln->tun, info));
 }
 
 u64 lnet_tunable_taken(const struct lnet_tunable_info *info, u64 value)
@@ -84,7 +84,7 @@ struct decimal {
 	const char *rest;
 };
 
-/* A sign is understood, so that the error for -1 is "out of range", and not "no number". */
+/* Accepts a sign, so that the error for -1 is "out of range", not "no number". */
 static int decimal_parse(struct decimal *d, const char *text)
 {
 	const bool negative = *text == '-';
@@ -112,51 +112,45 @@ static int decimal_parse(struct decimal *d, const char *text)
 	return negative ? -ERANGE : 0;
 }
 
-struct suffix {
+static const struct suffix {
+	u8 unit;
 	const char *text;
 	u64 scale;
+} suffixes[] = {
+	{ LNET_UNIT_N, "", 1 },
+	{ LNET_UNIT_E, "", 1 },
+	{ LNET_UNIT_NS, "", NSEC_PER_SEC },
+	{ LNET_UNIT_NS, "s", NSEC_PER_SEC },
+	{ LNET_UNIT_NS, "ms", NSEC_PER_MSEC },
+	{ LNET_UNIT_NS, "us", NSEC_PER_USEC },
+	{ LNET_UNIT_NS, "ns", 1 },
+	{ LNET_UNIT_NS, "m", 60ULL * NSEC_PER_SEC },
+	{ LNET_UNIT_NS, "h", 3600ULL * NSEC_PER_SEC },
+	{ LNET_UNIT_B, "", 1 },
+	{ LNET_UNIT_B, "k", 1ULL << 10 },
+	{ LNET_UNIT_B, "K", 1ULL << 10 },
+	{ LNET_UNIT_B, "M", 1ULL << 20 },
+	{ LNET_UNIT_B, "G", 1ULL << 30 },
+	{ LNET_UNIT_PT, "", 1 },
+	{ LNET_UNIT_PT, "%", LNET_HEALTH_MAX / 100 },
 };
 
-static const struct suffix time_suffixes[] = {
-	{ "", NSEC_PER_SEC },
-	{ "s", NSEC_PER_SEC },
-	{ "ms", NSEC_PER_MSEC },
-	{ "us", NSEC_PER_USEC },
-	{ "ns", 1 },
-	{ "m", 60ULL * NSEC_PER_SEC },
-	{ "h", 3600ULL * NSEC_PER_SEC },
-	{ NULL, 0 },
-};
-static const struct suffix byte_suffixes[] = {
-	{ "", 1 },	     { "k", 1ULL << 10 }, { "K", 1ULL << 10 },
-	{ "M", 1ULL << 20 }, { "G", 1ULL << 30 }, { NULL, 0 },
-};
-static const struct suffix point_suffixes[] = { { "", 1 },
-						{ "%", LNET_HEALTH_MAX / 100 },
-						{ NULL, 0 } };
-static const struct suffix number_suffixes[] = { { "", 1 }, { NULL, 0 } };
-
-static const struct suffix *const suffixes[] = {
-	[LNET_UNIT_N] = number_suffixes, [LNET_UNIT_NS] = time_suffixes,
-	[LNET_UNIT_PT] = point_suffixes, [LNET_UNIT_B] = byte_suffixes,
-	[LNET_UNIT_E] = number_suffixes,
-};
-
-/* Exact or refused: half a byte or a third of a point is no value. */
-static int decimal_scale(const struct decimal *d, u64 scale, u64 *value)
+/* Rejects a value that is not exact, as half a byte or a third of a point. */
+static int decimal_scale(const struct decimal *d, u64 scale, uint64_t *value)
 {
 	u64 part = mul_u64_u64_div_u64(d->fraction, scale, FRACTION_ONE);
-	u64 whole;
+	u64 whole, sum;
 
 	/* modulo 2^64: the two differ by less than FRACTION_ONE */
 	if (part * FRACTION_ONE != d->fraction * scale)
 		return -EINVAL;
-	if (check_mul_overflow(d->whole, scale, &whole) || check_add_overflow(whole, part, value))
+	if (check_mul_overflow(d->whole, scale, &whole) || check_add_overflow(whole, part, &sum))
 		return -ERANGE;
+	*value = sum;
 	return 0;
 }
 
-/* Words that stand for numbers: of one tunable, or (NULL) of every E. */
+/* Words for numbers: of one tunable; NULL: of each tunable of LNET_UNIT_E with maximum 1. */
 static const struct {
 	const char *name, *word;
 	u64 value;
@@ -205,9 +199,8 @@ void lnet_tunable_words(const struct lnet_tunable_info *info, char *buf, size_t 
 int lnet_tunable_parse(const char *name, const char *text, uint64_t *value)
 {
 	const struct lnet_tunable_info *info = lnet_tunable_find(name);
-	const struct suffix *s;
+	const struct suffix *s, *end = suffixes + ARRAY_SIZE(suffixes);
 	struct decimal d;
-	u64 scaled;
 	int rc;
 
 	if (!info)
@@ -217,10 +210,8 @@ int lnet_tunable_parse(const char *name, const char *text, uint64_t *value)
 	rc = decimal_parse(&d, text);
 	if (rc)
 		return rc;
-	for (s = suffixes[info->unit]; s->text && strcmp(s->text, d.rest); s++)
-		;
-	rc = s->text ? decimal_scale(&d, s->scale, &scaled) : -EINVAL;
-	if (!rc)
-		*value = scaled;
-	return rc;
+	for (s = suffixes; s < end; s++)
+		if (s->unit == info->unit && !strcmp(s->text, d.rest))
+			return decimal_scale(&d, s->scale, value);
+	return -EINVAL;
 }
