@@ -76,7 +76,7 @@ static void park_work(struct lnet_pass *p)
 	if (p->now_ns < READ_ONCE(sh->park_ns))
 		return;
 	WRITE_ONCE(sh->park_ns, U64_MAX);
-	lnet_park_by(p->ln, lnet_match_expire(p));
+	lnet_look_by(p->ln, &sh->park_ns, lnet_match_expire(p));
 }
 
 static void rules_work(struct lnet_pass *p)
@@ -102,6 +102,7 @@ WHEN(age, age_ns)
 WHEN(weights, weigh_ns)
 WHEN(flaps, flap_ns)
 WHEN(rules, rules_ns)
+WHEN(log, log.look_ns)
 
 /* ---- attempts and fault rules ---------------------------------------------------------------- */
 
@@ -161,7 +162,7 @@ const struct lnet_hooks lnet_hooks = {
 		{ lnet_router_look_ns, lnet_router_work },
 		{ lnet_routes_next_ns, lnet_routes_work },
 		{ rules_when, rules_work },
-		{ lnet_log_look_ns, log_work },
+		{ log_when, log_work },
 	},
 	.negotiate = lnet_contact_negotiate,
 	.peer_end = lnet_disc_peer_end,

@@ -135,7 +135,8 @@ enum lnet_verdict lnet_rx_park(struct lnet_pass *p, struct lnet_rx *rx)
 {
 	lnet_count(p->sh, parked);
 	lnet_rx_set_state(rx, RX_WAIT_MATCH);
-	lnet_park_by(p->ln, p->now_ns + READ_ONCE(p->ln->tun.transaction_timeout));
+	lnet_look_by(p->ln, &p->ln->shard[0].park_ns,
+		     p->now_ns + READ_ONCE(p->ln->tun.transaction_timeout));
 	return LNET_LATER;
 }
 

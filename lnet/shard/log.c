@@ -124,11 +124,6 @@ bool lnet_log_is_on(const struct lnet *ln)
 	return ln->log.fn;
 }
 
-u64 lnet_log_look_ns(const struct lnet *ln)
-{
-	return READ_ONCE(ln->log.look_ns);
-}
-
 void lnet_log_work(struct lnet *ln, u64 now_ns)
 {
 	if (now_ns < READ_ONCE(ln->log.look_ns))

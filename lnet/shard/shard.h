@@ -57,8 +57,6 @@ void lnet_op_defer(struct lnet_pass *p, struct lnet_op *op);
  * or earlier; *@at never becomes later.
  */
 void lnet_look_by(struct lnet *ln, u64 *at, u64 when_ns);
-/* Any lock may be held. The worker of shard 0 checks parked requests at @when_ns or earlier. */
-void lnet_park_by(struct lnet *ln, u64 when_ns);
 /*
  * cfg_mutex held. Waits until done() returns true, or for @limit_ns (U64_MAX: no limit). Meanwhile
  * it does the work of all shards, as the caller may be the only thread, and sleeps. Ends early if
@@ -192,8 +190,6 @@ void lnet_tunable_words(const struct lnet_tunable_info *info, char *buf, size_t 
 void lnet_log_init(struct lnet *ln, const struct lnet_cfg *cfg);
 /* True if messages are written. For messages whose arguments are costly to compute. */
 bool lnet_log_is_on(const struct lnet *ln);
-/* The time at which lnet_log_work() has something to do. */
-u64 lnet_log_look_ns(const struct lnet *ln);
 /* Worker of shard 0, no lock held. Logs the number of suppressed lines, if it is time. */
 void lnet_log_work(struct lnet *ln, u64 now_ns);
 /* As lnet_log_work(), at once. Nothing is logged afterwards. */

@@ -52,12 +52,6 @@ void lnet_look_by(struct lnet *ln, u64 *at, u64 when_ns)
 	ln->env->ops->arm(ln->env, 0);
 }
 
-/* A request is parked until @when_ns at the latest. */
-void lnet_park_by(struct lnet *ln, u64 when_ns)
-{
-	lnet_look_by(ln, &ln->shard[0].park_ns, when_ns);
-}
-
 void lnet_ni_kick(struct lnet_ni *ni)
 {
 	atomic_set(&ni->work, 1);
