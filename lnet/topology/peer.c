@@ -149,6 +149,8 @@ struct lnet_peer *lnet_peer_new(struct lnet *ln, const struct lnet_nid *primary)
 	INIT_LIST_HEAD(&peer->winwait);
 	INIT_LIST_HEAD(&peer->voided);
 	lnet_timer_init(&peer->timer, LNET_TIMER_PEER);
+	peer->tx.op = peer->tx.few;
+	peer->tx.cap = ARRAY_SIZE(peer->tx.few);
 	peer->ln = ln;
 	peer->disc.on_nr = READ_ONCE(ln->disc.on_nr);
 	lnet_timer_init(&peer->disc.timer, LNET_TIMER_DISC);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Names of our requests: (grant, sequence) with peers that gave us a grant, (instance, slot) with
- * all others.
- */
+/* Request IDs: (session ID, sequence) to a peer with a session, (instance, slot) to all others. */
 #include <lnet/hash.h>
 #include "base/base.h"
 #include "shard/shard.h"
@@ -11,13 +8,12 @@
 #define SEQ_MASK LNET_OP_SEQ_MASK
 #define DIST_SHIFT 48
 #define DIST_MASK 0x3fffULL
-#define ACK_BIT LNET_NAME_ALONE
 #define SLOT_BITS 24
 #define TAG_BITS (62 - SLOT_BITS)
 #define SLOT_FIRST 16U
 #define COOKIE_MD 1ULL		/* low two bits of an object cookie, as other nodes set them */
 
-/* ---- marked requests: exactly-once.md rules 3 and 4 ------------------------------------------ */
+/* ---- tracked requests: exactly-once.md rules 3 and 4 ----------------------------------------- */
 
 /*
  * Rule 4: newest - highest replied < 2 W, because the receiver rejects sequences beyond H + 2 W.
@@ -71,7 +67,7 @@ bool lnet_op_name(struct lnet_pass *p, struct lnet_op *op)
 	tx->used_ns = p->now_ns;
 	cookie = seq | min_t(u64, seq - tx->oldest, DIST_MASK) << DIST_SHIFT;
 	if (!lnet_op_is_acked_unseen(op))
-		cookie |= ACK_BIT;
+		cookie |= LNET_NAME_ALONE;
 	op->wire.cookie[0] = tx->grant;
 	op->wire.cookie[1] = cookie;
 	tx->op[seq & (tx->cap - 1)] = op;
@@ -96,7 +92,7 @@ void lnet_op_park_window(struct lnet_pass *p, struct lnet_op *op)
 
 u64 lnet_name_seq(const struct lnet_handle *h, bool *alone)
 {
-	*alone = h->cookie[1] & ACK_BIT;
+	*alone = h->cookie[1] & LNET_NAME_ALONE;
 	return h->cookie[1] & SEQ_MASK;
 }
 
@@ -146,7 +142,7 @@ static bool is_answered(const struct lnet_op *op)
 	       op->outcome == LNET_ANSWER_GONE;
 }
 
-/* The request is finished: its sequence is never used again, and waiters may be named. */
+/* @op has finished: its sequence is never used again, and waiting requests may get IDs. */
 static void window_finish(struct lnet_pass *p, struct lnet_op *op)
 {
 	struct lnet_peer *peer = op->peer;
@@ -173,9 +169,9 @@ static void window_finish(struct lnet_pass *p, struct lnet_op *op)
 	check_stuck(p, peer);
 }
 
-#define AWAITED_MAX 1024U	/* room made before it is known how much is granted */
+#define AWAITED_MAX 1024U	/* room made before the size of the window is known */
 
-/* For @nr more and one. All that waits for a grant goes at once when it comes. */
+/* For @nr + 1 requests. All that wait for a session are sent when it begins. */
 static bool short_of_room(const struct lnet_txwin *tx, unsigned int nr)
 {
 	if (!tx->grant)
@@ -183,15 +179,7 @@ static bool short_of_room(const struct lnet_txwin *tx, unsigned int nr)
 	return tx->cap < tx->W && tx->next - tx->oldest + nr >= tx->cap - 1;
 }
 
-static void few(struct lnet_txwin *tx)
-{
-	if (tx->op)
-		return;
-	tx->op = tx->few;
-	tx->cap = ARRAY_SIZE(tx->few);
-}
-
-/* [sh] @bigger becomes the table; what is to be freed instead. */
+/* [sh] @bigger becomes the table. Returns the table to free, or NULL. */
 static struct lnet_op **window_install(struct lnet_txwin *tx, struct lnet_op **bigger, u32 cap)
 {
 	struct lnet_op **old = tx->op == tx->few ? NULL : tx->op;
@@ -207,7 +195,6 @@ static struct lnet_op **window_install(struct lnet_txwin *tx, struct lnet_op **b
 void lnet_window_grow(struct lnet_pass *p, struct lnet_peer_ni *pni, unsigned int nr)
 {
 	lnet_enter_pni(p, pni);
-	few(&pni->peer->tx);
 	while (short_of_room(&pni->peer->tx, nr)) {
 		u32 cap = pni->peer->tx.cap * 2;
 		struct lnet_op **bigger;
@@ -230,13 +217,12 @@ void lnet_window_void(struct lnet_peer *peer)
 	u64 seq;
 
 	/* requests in flight keep their request IDs, so that replies in flight find them */
-	for (seq = tx->oldest; tx->op && seq < tx->next; seq++) {
+	for (seq = tx->oldest; seq < tx->next; seq++) {
 		op = tx->op[seq & (tx->cap - 1)];
 		if (op)
 			list_add_tail(&op->voided, &peer->voided);
 	}
-	if (tx->op)
-		memset(tx->op, 0, tx->cap * sizeof(*tx->op));
+	memset(tx->op, 0, tx->cap * sizeof(*tx->op));
 	tx->grant = 0;
 	tx->seen = 0;
 	tx->next = tx->oldest = tx->told = 1;
@@ -246,14 +232,13 @@ void lnet_window_grant(struct lnet_peer *peer, u64 grant, u32 W, u64 instance)
 {
 	struct lnet_txwin *tx = &peer->tx;
 
-	few(tx);
 	lnet_window_void(peer);
 	tx->grant = grant;
 	tx->W = W;
 	tx->rx_instance = instance;
 }
 
-/* ---- all other requests ---------------------------------------------------------------------- */
+/* ---- untracked requests ---------------------------------------------------------------------- */
 
 int lnet_ops_init(struct lnet *ln)
 {
