@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The life of an operation: state, its one timer, silence and second copies, end and events. */
+/* The life of an operation: its state and timer, unresponsive paths and hedges, end and events. */
 #include "base/base.h"
 #include "shard/shard.h"
 #include "topology/topology.h"
@@ -8,7 +8,7 @@
 #include "xfer/xfer.h"
 #include "shard/trace.h"
 
-/* after an attempt's deadline the driver has this long before the core takes it back */
+/* time from the deadline of an attempt to its cancellation, if a driver has it */
 #define ABORT_GRACE_NS 5000000ULL
 #define ABORT_REPEAT_NS 10000000ULL
 /* Time from hand-over to a driver to the first check of the attempt; most have ended by then. */
@@ -58,7 +58,7 @@ static bool with_driver(const struct lnet_att *att)
 	return att && (att->state == ATT_WIRE || att->state == ATT_POSTED);
 }
 
-/* Posted, as far as the core knows. */
+/* The core knows that @att was posted. */
 static bool asked(const struct lnet_att *att)
 {
 	return att && (att->state == ATT_POSTED || att->state == ATT_ASKED);
@@ -71,10 +71,7 @@ static bool is_out(const struct lnet_att *att)
 
 /* ---- the timer ------------------------------------------------------------------------------- */
 
-/*
- * What may not be sent again waits for its answer until the end of the transaction; else the
- * attempt's slice ends its wait.
- */
+/* While an attempt that may not be retransmitted awaits its reply, only op->deadline_ns counts. */
 static u64 att_next(const struct lnet_pass *p, const struct lnet_att *att)
 {
 	if (!lnet_att_is_live(att))
@@ -96,7 +93,7 @@ static u64 op_next(const struct lnet_pass *p, const struct lnet_op *op)
 	return next;
 }
 
-/* A timer that is too early looks again; only an earlier time moves it. */
+/* A timer that expires too early computes the time again. */
 void lnet_op_arm(struct lnet_pass *p, struct lnet_op *op)
 {
 	u64 next = op_next(p, op);
@@ -125,7 +122,7 @@ void lnet_op_doubt(struct lnet_op *op)
 		op->flags |= LNET_OPF_MAYBE;
 }
 
-/* What a driver still has is perhaps delivered if it says so when it gives it back. */
+/* For an attempt that a driver has, the outcome from the driver decides. */
 void lnet_op_given_up(struct lnet_op *op)
 {
 	if (asked(&op->first) || asked(op->hedge))
@@ -168,7 +165,10 @@ u64 lnet_op_patience(const struct lnet_pass *p, const struct lnet_op *op,
 	return lnet_op_is_acked_unseen(op) ? ns + READ_ONCE(p->ln->tun.confirm_delay) : ns;
 }
 
-/* Of a slow path less often: a request and all its copies have their time within one slice. */
+/*
+ * Time without response after which a path is down: OVERDUE_TIMES the response timeout, or less on
+ * a slow path, so that one attempt timeout is enough for a request and its hedges.
+ */
 static u64 dead_after(const struct lnet_pass *p, const struct lnet_op *op, u64 patience_ns)
 {
 	u64 tries = max_t(u64, READ_ONCE(p->ln->tun.retry_count), 1) * (HEDGES_MAX + 1);
@@ -177,8 +177,8 @@ static u64 dead_after(const struct lnet_pass *p, const struct lnet_op *op, u64 p
 }
 
 /*
- * A router that dies or loses a link takes what it had with it, while the way to the peer shows
- * life: there the round trips alone say when an answer is missed.
+ * A router that fails loses the messages it has, although the path responds. So on a routed path
+ * the round-trip time alone decides when a reply is overdue.
  */
 static u64 overdue_after(const struct lnet_pass *p, const struct lnet_op *op,
 			 const struct lnet_path *path)
@@ -191,7 +191,7 @@ static u64 overdue_after(const struct lnet_pass *p, const struct lnet_op *op,
 	return max(patience_ns, min(ns, OVERDUE_TIMES * lnet_path_round_trip(path)));
 }
 
-/* The best of the paths other than that of @att, whatever ails it. */
+/* The best path other than that of @att, in any state. NULL: none. */
 static struct lnet_path *other_path(struct lnet_pass *p, const struct lnet_op *op,
 				    const struct lnet_att *att)
 {
@@ -205,7 +205,7 @@ static struct lnet_path *other_path(struct lnet_pass *p, const struct lnet_op *o
 	return path == att->path ? NULL : path;
 }
 
-/* Where a copy may have more luck. Another suspect path only if it was heard of since. */
+/* A path for a hedge, or NULL. A suspect path must have later liveness than that of @silent. */
 static struct lnet_path *copy_path(struct lnet_pass *p, const struct lnet_op *op,
 				   const struct lnet_att *silent)
 {
@@ -230,7 +230,7 @@ static bool hedge_allowed(struct lnet_pass *p, struct lnet_op *op, struct lnet_p
 	return false;
 }
 
-/* Beside @silent. */
+/* Sends a hedge on @path, in addition to @silent. */
 static void copy_by(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *silent,
 		    struct lnet_path *path)
 {
@@ -256,8 +256,8 @@ static void copy_by(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *si
 }
 
 /*
- * From one look at a silence to the next: the longer it lasts the less often, and least where a
- * look can only make a path suspect.
+ * Time to the next check of a path without response since @since_ns. Checks become rarer, and are
+ * rarest if @op may not be hedged, because they can then only make the path suspect.
  */
 static u64 look_again_ns(const struct lnet_pass *p, const struct lnet_op *op, u64 after_ns,
 			 u64 since_ns)
@@ -267,7 +267,7 @@ static u64 look_again_ns(const struct lnet_pass *p, const struct lnet_op *op, u6
 	return max(after_ns, may_hedge(p, op) ? ns / LATE_PART : ns);
 }
 
-/* Since when @path, or the way to its router, is silent; 0: it is not. */
+/* The suspect timestamp of @path, or of its first-hop path; 0: both are healthy. */
 static u64 silent_ns(const struct lnet_path *path)
 {
 	return max(path->suspect_ns, path->trunk->suspect_ns);
@@ -280,7 +280,7 @@ static bool is_closed(const struct lnet_path *path)
 		!lnet_rec_asked(path->pni->sh, lnet_route_usable(path)));
 }
 
-/* Another way to the peer became silent since. */
+/* True if another path to the peer became suspect after @att was posted. */
 static bool lost_elsewhere(const struct lnet_op *op, const struct lnet_att *att)
 {
 	const struct lnet_peer_ni *pni;
@@ -294,11 +294,11 @@ static bool lost_elsewhere(const struct lnet_op *op, const struct lnet_att *att)
 }
 
 /*
- * The path shows life, but what was asked over it is not answered: lost on a way that others pass.
- * Asks over another one when many times the patience is over, long before the slice is. But one
- * acknowledgement is for many requests and goes where the last of them came from. If that way does
- * not work any more, the answer is lost with it, and asked for where the path lives; at once if
- * that way became silent since. What may come twice asks where it is for want of another.
+ * The path of @att responds, but @att got no reply. After OVERDUE_TIMES the response timeout, long
+ * before the attempt timeout, a hedge is sent on another path. A cumulative ACK is sent on the path
+ * of the last request. If that path fails, the ACK is lost, and a hedge on a healthy path requests
+ * it again: at once if a path became suspect since. An idempotent request without another path is
+ * hedged on its own.
  */
 static void look_at_overdue(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att,
 			    u64 after, u64 next_ns)
@@ -321,10 +321,7 @@ static void look_at_overdue(struct lnet_pass *p, struct lnet_op *op, struct lnet
 		copy_by(p, op, att, path);
 }
 
-/*
- * The last sign of life of the way @att takes; while its driver has it, that is the way to the next
- * hop.
- */
+/* The last liveness of the path of @att; while a driver has @att, also of its first-hop path. */
 static u64 moved_ns(const struct lnet_att *att)
 {
 	const struct lnet_path *path = att->path;
@@ -334,23 +331,22 @@ static u64 moved_ns(const struct lnet_att *att)
 	return max(path->evidence_ns, path->trunk->evidence_ns);
 }
 
-/*
- * Since when nothing came of @att. What its driver still has, or what waits for a credit, moves on
- * as long as its path lives.
- */
+/* The time of the last progress of @att: the hand-over to its driver, or liveness of its path. */
+static u64 progress_ns(const struct lnet_att *att)
+{
+	return max(is_out(att) ? att->posted_ns : 0, moved_ns(att));
+}
+
+/* As progress_ns(), but liveness of the path is no progress of an attempt awaiting a reply. */
 static u64 idle_since(const struct lnet_att *att)
 {
-	u64 out_ns = is_out(att) ? att->posted_ns : 0;
-
-	return att->state == ATT_ASKED ? out_ns : max(out_ns, moved_ns(att));
+	return att->state == ATT_ASKED ? att->posted_ns : progress_ns(att);
 }
 
 /*
- * Two copies are under way. When the later one is overdue, too, one of them makes room for another
- * where there is a path that lives: the older, or the only one that its driver gave back. Gives
- * the one that stays.
- * The path of the one that goes is blamed at the end of a slice only: it may be alive and the
- * answer on its way.
+ * Both attempts are in flight. When the later one is also overdue and another path responds, one
+ * ends to make room for a hedge: the older, or the only one that its driver has completed. Returns
+ * the other; NULL: both stay. The path is not penalized, because the reply may be in flight.
  */
 static struct lnet_att *make_room(struct lnet_pass *p, struct lnet_op *op)
 {
@@ -375,7 +371,7 @@ static struct lnet_att *make_room(struct lnet_pass *p, struct lnet_op *op)
 	return stays;
 }
 
-/* Nothing came of @att since @since_ns. If a router is as silent, all behind it is suspect. */
+/* No response since @since_ns. If its router gives none either, the first-hop path is suspect. */
 static void suspect(struct lnet_pass *p, struct lnet_att *att, u64 since_ns)
 {
 	struct lnet_path *path = att->path, *trunk = path->trunk;
@@ -390,7 +386,7 @@ static void suspect(struct lnet_pass *p, struct lnet_att *att, u64 since_ns)
 		lnet_ops_reselect_path(p, path);
 }
 
-/* Time to look whether an attempt's path is silent, or is since. Sets when to look again. */
+/* Checks whether the path of an attempt is unresponsive, and sets the time of the next check. */
 static void look_at_silence(struct lnet_pass *p, struct lnet_op *op)
 {
 	bool one = lnet_att_is_live(&op->first), two = one && lnet_att_is_live(op->hedge);
@@ -405,7 +401,7 @@ static void look_at_silence(struct lnet_pass *p, struct lnet_op *op)
 	if (!att)
 		return;
 	after = lnet_op_patience(p, op, att->path);
-	since = max(is_out(att) ? att->posted_ns : 0, moved_ns(att));
+	since = progress_ns(att);
 	if (p->now_ns < since + after && !(asked(att) && silent_ns(att->path) > att->posted_ns)) {
 		look_at_overdue(p, op, att, after, since + after);
 		return;
@@ -414,7 +410,7 @@ static void look_at_silence(struct lnet_pass *p, struct lnet_op *op)
 	op->suspect_ns = p->now_ns + look_again_ns(p, op, after, since);
 	lnet_op_unbind(op);
 	path = may_hedge(p, op) ? copy_path(p, op, att) : NULL;
-	/* if the path of @att is dead, no budget keeps the message from one that lives */
+	/* if the path of @att is down, no budget keeps the message from a healthy one */
 	if (path && ((p->now_ns >= since + dead_after(p, op, after) && lives_since(path, att)) ||
 		     hedge_allowed(p, op, path)))
 		copy_by(p, op, att, path);
@@ -422,7 +418,6 @@ static void look_at_silence(struct lnet_pass *p, struct lnet_op *op)
 
 static void att_deadline(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
 {
-	struct lnet_path *path;
 	enum lnet_outcome how;
 
 	if (lnet_op_over(op) || !lnet_att_is_live(att) || p->now_ns < att_next(p, att))
@@ -431,12 +426,10 @@ static void att_deadline(struct lnet_pass *p, struct lnet_op *op, struct lnet_at
 		lnet_op_recall(p, op);
 		return;
 	}
-	path = att->path;
 	how = lnet_att_silence(att);
 	if (op->kind != LNET_KIND_RECOVERY)
 		lnet_health_silence(p->sh, att);
-	lnet_att_drop(p, att);
-	lnet_op_attempt_failed(p, op, path, how);
+	lnet_att_fail(p, att, how, false);
 }
 
 void lnet_op_timer(struct lnet_pass *p, struct lnet_op *op)
@@ -478,19 +471,13 @@ static void count_end(struct lnet_shard *sh, const struct lnet_op *op)
 
 	if (op->kind != LNET_KIND_USER)
 		return;
-	if (!how->err)
-		lnet_count(sh, ops_ok);
-	else if (op->flags & LNET_OPF_MAYBE)
-		lnet_count(sh, ops_perhaps);
-	else
-		lnet_count(sh, ops_failed);
-	if (op->tries > 1 && !how->err)
-		lnet_count(sh, successful_resends);
-	else if (op->tries > 1)
-		lnet_count(sh, failed_resends);
+	sh->c[!how->err ? LNET_C_ops_ok :
+	      op->flags & LNET_OPF_MAYBE ? LNET_C_ops_perhaps : LNET_C_ops_failed]++;
+	if (op->tries > 1)
+		sh->c[how->err ? LNET_C_failed_resends : LNET_C_successful_resends]++;
 }
 
-/* All of it but what lnet_md_post() writes: an event is reused as it was left. */
+/* Writes all fields but those of lnet_md_post(), because a pooled event has old values. */
 static void fill_event(const struct lnet_op *op, struct lnet_evt *e, enum lnet_event_kind kind)
 {
 	struct lnet_event *ev = &e->ev;
@@ -584,19 +571,12 @@ static void op_done(struct lnet_pass *p, struct lnet_op *op)
 void lnet_op_unpin(struct lnet_pass *p, struct lnet_op *op)
 {
 	op->pins--;
-	/* every attempt is back, and no reply is landing: the memory is the caller's */
+	/* no attempt has the memory, and no reply is landing: the caller owns the memory again */
 	if (op->state == OP_RECALL && !op->nr_held && !op->pins &&
 	    lnet_rec_asked(op->sh, list_empty(&op->landings)))
 		op_done(p, op);
 }
 
-static void drop_attempt(struct lnet_pass *p, struct lnet_att *att)
-{
-	if (lnet_att_is_live(att) && !with_driver(att))
-		lnet_att_drop(p, att);
-}
-
-/* Asks the drivers for what they hold of @op; once per pass end. */
 void lnet_op_recall(struct lnet_pass *p, struct lnet_op *op)
 {
 	if (!op->nr_held || (op->flags & LNET_OPF_RECALLED))
@@ -608,6 +588,7 @@ void lnet_op_recall(struct lnet_pass *p, struct lnet_op *op)
 
 void lnet_op_finish(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcome how)
 {
+	struct lnet_att *att;
 	struct lnet_rx *rx;
 
 	if (lnet_op_over(op))
@@ -618,8 +599,9 @@ void lnet_op_finish(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcome h
 		list_del_init(&op->link);
 	op->outcome = how;
 	lnet_op_set_state(op, OP_RECALL);
-	drop_attempt(p, &op->first);
-	drop_attempt(p, op->hedge);
+	lnet_op_for_each_att(att, op)
+		if (lnet_att_is_live(att) && !with_driver(att))
+			lnet_att_drop(p, att);
 	lnet_op_unname(p, op);
 	lnet_rec_back(p->sh);
 	list_for_each_entry(rx, &op->landings, link)
@@ -630,7 +612,6 @@ void lnet_op_finish(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcome h
 	lnet_op_unpin(p, op);
 }
 
-/* The answer is complete (ACK read, REPLY in place). */
 void lnet_op_answered(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *via)
 {
 	struct lnet_att *att = &op->first;
@@ -641,7 +622,7 @@ void lnet_op_answered(struct lnet_pass *p, struct lnet_op *op, struct lnet_path 
 		att = lnet_att_is_live(op->hedge) && op->hedge->path == via ? op->hedge : NULL;
 	lnet_rec_via(p, ANSWERED, op, via);
 	if (via) {
-		/* what a merged acknowledgement took says more of its delay than of the way */
+		/* a cumulative ACK is delayed, so it does not measure the path */
 		bool prompt = att && op->tries == 1 && !lnet_op_is_acked_unseen(op);
 		u64 rtt = prompt ? p->now_ns - att->posted_ns : 0;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Operations on their way: start, choice of a path, what drivers gave back, sending again. */
+/* Operations in flight: start, choice of a path, completed attempts, retransmission. */
 #include "base/base.h"
 #include "shard/shard.h"
 #include "topology/topology.h"
@@ -9,7 +9,7 @@
 #include "shard/hooks.h"
 #include "shard/trace.h"
 
-/* Other threads may take the slots that a request makes. It makes them so often, then fails. */
+/* Tries to allocate a slot before a request fails: other threads may take the new slots. */
 #define SLOT_TRIES 16
 
 /* ---- start ----------------------------------------------------------------------------------- */
@@ -178,10 +178,7 @@ int lnet_op_submit(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_ni 
 	unsigned int tries = SLOT_TRIES;
 	int err;
 
-	/*
-	 * If there is a session, the request gets its ID from the session. Other threads may take
-	 * the slots that this one makes.
-	 */
+	/* If there is a session, the request gets its ID from the session. */
 	while ((op->kind != LNET_KIND_USER || !lnet_contact_granted(pni->peer)) &&
 	       expects_reply(op) && lnet_slot_take(p->ln, op)) {
 		lnet_leave(p);
@@ -260,8 +257,8 @@ bool lnet_op_may_resend(const struct lnet_pass *p, const struct lnet_op *op, boo
 }
 
 /*
- * An attempt ended without success and is FREE. The other one may still run; else try again or give
- * up.
+ * [sh] An attempt of @op on @path, which is FREE now, ended with @how. If no other attempt runs,
+ * retries or ends @op. @unsent: the attempt costs no try.
  */
 static void attempt_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *path,
 			   enum lnet_outcome how, bool unsent)
@@ -293,17 +290,21 @@ static void attempt_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_
 	send_again(p, op, how, unsent);
 }
 
-void lnet_op_attempt_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *path,
-			    enum lnet_outcome how)
+void lnet_att_fail(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome how, bool unsent)
 {
-	attempt_failed(p, op, path, how, false);
+	struct lnet_path *path = att->path;
+	struct lnet_op *op = att->op;
+
+	op->unsent += unsent && !lnet_att_is_copy(att);
+	lnet_att_drop(p, att);
+	attempt_failed(p, op, path, how, unsent);
 }
 
-/* ---- what drivers gave back ------------------------------------------------------------------ */
+/* ---- attempts that drivers posted or completed ----------------------------------------------- */
 
 /*
- * A fault rule wants @att to go twice. The driver said @what of it, LNET_GIVEN_x, and @before
- * already. No lock needed.
+ * A fault rule requests that @att is sent twice. @what: LNET_GIVEN_x bits that the driver reports;
+ * @before: those that it reported before. No lock needed.
  */
 static void go_again(struct lnet_pass *p, struct lnet_att *att, int before, int what)
 {
@@ -355,23 +356,20 @@ void lnet_att_unconnected(struct lnet_pass *p, struct lnet_att *att, int err)
 }
 
 /*
- * Of what has a name it costs no try while the peer is there: connections that break in turn would
- * use up all tries else.
+ * The loss of a tracked request costs no try while the peer responds: else connections that break
+ * in turn would use up all tries.
  */
-static void lost(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att,
-		 enum lnet_outcome how)
+static void lost(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome how)
 {
-	bool unsent = lnet_op_is_tracked(op) && lnet_peer_is_heard(op->peer, p->now_ns);
-	struct lnet_path *path = att->path;
+	const struct lnet_op *op = att->op;
 
-	op->unsent += unsent && !lnet_att_is_copy(att);
-	lnet_att_drop(p, att);
-	attempt_failed(p, op, path, how, unsent);
+	lnet_att_fail(p, att, how,
+		      lnet_op_is_tracked(op) && lnet_peer_is_heard(op->peer, p->now_ns));
 }
 
 /*
- * It costs no try while the peer is there, as with a connection that is refused. The path does not
- * lead there now: answers that were to come by it are missed as well.
+ * As with a rejected connection, this costs no try while the peer responds. The path does not reach
+ * the peer now, so replies to other requests on it are lost as well.
  */
 static void stopped(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
 {
@@ -403,17 +401,17 @@ void lnet_op_stopped(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *
 	lnet_op_unpin(p, op);
 }
 
-/* The driver has taken all bytes and forgets the attempt: what is missing is the answer. */
+/* The driver has sent all bytes and completed @att, which now awaits the reply. */
 static void back_sent(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
 {
 	struct lnet_path *path = att->path, *trunk;
 
 	lnet_stat_sent(p, path, op);
-	/* lnet_path_ping_done() says what a recovery ping was worth */
+	/* lnet_path_ping_done() judges a recovery ping */
 	if (op->kind != LNET_KIND_RECOVERY)
 		lnet_health_ok(p->sh, path, false);
 	if (lnet_op_over(op) || !expects_reply(op)) {
-		if (lnet_op_over(op))	/* given up meanwhile, and sent all the same */
+		if (lnet_op_over(op))	/* aborted meanwhile, but sent */
 			lnet_op_doubt(op);
 		lnet_att_move(p, att, ATT_FREE);
 		if (!lnet_op_over(op))
@@ -426,7 +424,7 @@ static void back_sent(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *
 	trunk = path->trunk;
 	/* the connections that it was sent over have died since */
 	if (trunk->lost_valid && (s32)(att->epoch - trunk->lost_epoch) <= 0 && resendable(p, op))
-		lost(p, op, att, LNET_PATH_LOST);
+		lost(p, att, LNET_PATH_LOST);
 	/* no grace any more: nothing else became earlier */
 	else if (att->deadline_ns < op->timer.when_ns)
 		lnet_op_arm(p, op);
@@ -435,20 +433,20 @@ static void back_sent(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *
 static void back_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
 {
 	/*
-	 * No connection took it, while the peer is there: that costs no try, as waiting for a
-	 * credit costs none. Paths that fail in turn would use up all tries else. An attempt that a
-	 * rule drops costs one, as it does with stock nodes.
+	 * An attempt that no connection accepted costs no try while the peer responds: else paths
+	 * that fail in turn would use up all tries. An attempt that a fault rule drops costs one,
+	 * as with stock nodes.
 	 */
 	bool unsent = att->outcome == LNET_REMOTE_DROPPED && att->state == ATT_WIRE &&
 		      !(att->flags & LNET_ATTF_FAULT) && lnet_peer_is_heard(op->peer, p->now_ns);
 	enum lnet_outcome how = att->outcome;
 	struct lnet_path *path = att->path;
 
-	/* What a driver says is of the next hop. */
+	/* A driver reports on the next hop. */
 	if ((op->kind != LNET_KIND_RECOVERY || lnet_path_routed(path)) && !lnet_att_slow(p, att))
 		lnet_health_fail(p->sh, path->trunk, how, att->posted_ns);
 	if (att->state == ATT_POSTED && lnet_outcomes[how].delivery == LNET_DELIVERY_NOT)
-		how = LNET_NETWORK_TIMEOUT;	/* whatever became of it, it was posted */
+		how = LNET_NETWORK_TIMEOUT;	/* it was posted, so delivery is unknown */
 	op->rejected = att->flags & LNET_ATTF_REJECTED;
 	lnet_att_move(p, att, ATT_FREE);
 	op->unsent += unsent && !lnet_att_is_copy(att);
@@ -483,7 +481,7 @@ static void process(struct lnet_pass *p, struct lnet_att *att)
 
 void lnet_att_given(struct lnet_pass *p, struct list_head *list)
 {
-	/* The second reading of the pass: what the hand-over to the driver took is known by it. */
+	/* The pass reads the clock again, to measure the hand-over to the driver. */
 	p->now_ns = p->ln->env->ops->now_ns(p->ln->env);
 	while (!list_empty(list)) {
 		struct lnet_att *att = list_first_entry(list, struct lnet_att, link);
@@ -496,7 +494,7 @@ void lnet_att_given(struct lnet_pass *p, struct list_head *list)
 
 /* ---- paths that die -------------------------------------------------------------------------- */
 
-/* Under @epoch or before; epochs wrap, the highest stands for all. */
+/* True if @att was posted in @epoch or before; epochs wrap, and U32_MAX means all. */
 static bool posted_until(const struct lnet_att *att, u32 epoch)
 {
 	return epoch == U32_MAX || (s32)(att->epoch - epoch) <= 0;
@@ -512,7 +510,7 @@ static unsigned int unanswered(const struct lnet_path *path, u32 epoch)
 	return nr;
 }
 
-/* Everything asked over @path up to @epoch is perhaps delivered; what may be sent again is. */
+/* Retransmits requests that were posted on @path up to @epoch, if their kind permits it. */
 static void path_ambiguous(struct lnet_pass *p, struct lnet_path *path, u32 epoch,
 			   enum lnet_outcome how)
 {
@@ -528,7 +526,7 @@ static void path_ambiguous(struct lnet_pass *p, struct lnet_path *path, u32 epoc
 		att = list_first_entry(&due, struct lnet_att, link);
 		op = att->op;
 		op->pins++;
-		lost(p, op, att, how);
+		lost(p, att, how);
 		lnet_op_unpin(p, op);
 	}
 }
@@ -555,7 +553,7 @@ void lnet_path_lost(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni
 	/* requests through a router use its connections, also those that the driver has */
 	list_for_each_entry(carried, &path->carried, carry)
 		nr += unanswered(carried, epoch) + carried->nr_wire;
-	/* A set that dies idle costs nothing: nobody was let down. */
+	/* Idle connections that are lost cost no health. */
 	if (nr || path->nr_wire || how != LNET_PATH_LOST)
 		lnet_health_fail(p->sh, path, how, path->evidence_ns);
 	if (!nr)
@@ -582,8 +580,8 @@ void lnet_path_evidence(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_pee
 /* ---- walks over all operations --------------------------------------------------------------- */
 
 /*
- * Its path is not to be used any more; @force: not even for what is on its way. Over an interface
- * that goes for good no answer comes any more.
+ * @att leaves its path; @force: also if it is in flight. No reply will be received on an interface
+ * that stops, so @att is lost even if @op may not be retransmitted.
  */
 static void leave_path(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att, bool force)
 {
@@ -594,7 +592,7 @@ static void leave_path(struct lnet_pass *p, struct lnet_op *op, struct lnet_att 
 	else if (att->state == ATT_WIRE || att->state == ATT_POSTED)
 		lnet_op_recall(p, op);
 	else if (resendable(p, op) || att->ni->state == NI_STOPPING)
-		lost(p, op, att, LNET_PATH_LOST);
+		lost(p, att, LNET_PATH_LOST);
 }
 
 void lnet_op_ni_down(struct lnet_pass *p, struct lnet_op *op, struct lnet_ni *ni)

@@ -36,7 +36,7 @@ void lnet_op_timer(struct lnet_pass *p, struct lnet_op *op);
 void lnet_op_sent(struct lnet_pass *p, struct lnet_op *op);
 /* [sh] Drops a pin; may free @op. */
 void lnet_op_unpin(struct lnet_pass *p, struct lnet_op *op);
-/* [sh] Cancels the attempts of @op that drivers hold, at the end of the pass. */
+/* [sh] Cancels the attempts of @op that drivers hold, once, at the end of the pass. */
 void lnet_op_recall(struct lnet_pass *p, struct lnet_op *op);
 /* [sh] The outcome of @op is known: -> OP_RECALL, and OP_DONE when no driver uses its memory. */
 void lnet_op_finish(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcome how);
@@ -76,9 +76,11 @@ int lnet_op_submit(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_ni 
  * delivered.
  */
 bool lnet_op_may_resend(const struct lnet_pass *p, const struct lnet_op *op, bool perhaps);
-/* [sh] An attempt of @op on @path, which is FREE now, ended with @how: retries, or ends @op. */
-void lnet_op_attempt_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *path,
-			    enum lnet_outcome how);
+/*
+ * [sh] @att, which no driver has, ended with @how: frees @att, then retries or ends its operation.
+ * @unsent: the attempt costs no try.
+ */
+void lnet_att_fail(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome how, bool unsent);
 /*
  * [sh] A router on @via reports that it could not forward a copy of @op: @op is sent on another
  * path at once. The report does not say which copy, so it proves no more than the loss of a
