@@ -128,7 +128,7 @@ void lnet_md_free(struct lnet_md *md)
 	kfree(lnet_md_full(md));
 }
 
-void lnet_md_unlock_free(struct lnet_md *md)
+void lnet_md_unlock_free(struct lnet_md *md) __releases(md->lock)
 {
 	struct lnet_md_full *full = lnet_md_full(md);
 	bool ended = md->gone_sent && !md->delivering && !full->pins;
@@ -290,6 +290,7 @@ static bool md_close(struct lnet_md *md)
 
 /* Unlocks @md. @wake: @p delivers the events of @md at its end. */
 static void md_unlock_wake(struct lnet_pass *p, struct lnet_md *md, bool wake)
+	__releases(md->lock)
 {
 	spin_unlock(md->lock);
 	if (wake)
@@ -297,7 +298,7 @@ static void md_unlock_wake(struct lnet_pass *p, struct lnet_md *md, bool wake)
 }
 
 /* Unlocks @md. Before that, queues the UNLINK event if @md has ended without a last completion. */
-static void md_unlock_end(struct lnet_pass *p, struct lnet_md *md)
+static void md_unlock_end(struct lnet_pass *p, struct lnet_md *md) __releases(md->lock)
 {
 	struct lnet_evt *e = &lnet_md_full(md)->last;
 	bool wake = false;

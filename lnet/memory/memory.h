@@ -26,7 +26,7 @@ struct lnet_md_full {
 /* NULL is fine. */
 void lnet_md_free(struct lnet_md *md);
 /* Releases the lock of @md, and frees @md if it has ended. */
-void lnet_md_unlock_free(struct lnet_md *md);
+void lnet_md_unlock_free(struct lnet_md *md) __releases(md->lock);
 /* [lock] An operation starts: takes threshold and reference. */
 void lnet_md_take(struct lnet_md *md);
 /*

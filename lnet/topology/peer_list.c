@@ -63,21 +63,17 @@ static unsigned int batch_get(struct lnet *ln, struct lnet_peer *prev,
 static unsigned int batch_find(struct lnet_peer *batch[], unsigned int nr,
 			       bool (*is)(struct lnet_peer *peer, void *arg), void *arg)
 {
-	struct lnet_shard *sh = NULL;
-	unsigned int i;
+	struct lnet_shard *sh;
+	unsigned int i = 0;
+	bool found = false;
 
-	for (i = 0; i < nr; i++) {
-		if (batch[i]->sh != sh) {
-			if (sh)
-				spin_unlock(&sh->lock);
-			sh = batch[i]->sh;
-			spin_lock(&sh->lock);
-		}
-		if (is(batch[i], arg))
-			break;
-	}
-	if (sh)
+	while (i < nr && !found) {
+		sh = batch[i]->sh;
+		spin_lock(&sh->lock);
+		for (; i < nr && batch[i]->sh == sh && !found; i += !found)
+			found = is(batch[i], arg);
 		spin_unlock(&sh->lock);
+	}
 	return i;
 }
 
