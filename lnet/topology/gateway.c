@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The state of gateways: their last ping info, and the messages that come from or through them. */
+/* The state of gateways: by their last ping info, and by messages from and through them. */
 #include <lnet/hash.h>
 #include "base/base.h"
 #include "shard/shard.h"
 #include "topology/topology.h"
 
-/* a router that is heard again is asked soon what it is now */
+/* delay of a check after a gateway responds again, or after a connection to it was lost */
 #define SOON_NS		(10 * (u64)NSEC_PER_MSEC)
-/* and one that could not pass something on, whether that is so of all there */
+/* delay of a check after a gateway could not forward a message */
 #define REFUSED_NS	(100 * (u64)NSEC_PER_MSEC)
 
-/* ---- what a router says ---------------------------------------------------------------------- */
+/* ---- ping info of a gateway ------------------------------------------------------------------ */
 
 const struct lnet_pinginfo_ni *lnet_gateway_entry(const struct lnet_gateway *gw,
 						  const struct lnet_nid *nid)
@@ -23,7 +23,7 @@ const struct lnet_pinginfo_ni *lnet_gateway_entry(const struct lnet_gateway *gw,
 	return NULL;
 }
 
-/* 0: the router says nothing of @net; else whether one of its interfaces there is up. */
+/* UNKNOWN: the router lists no interface on @net; UP: one of those that it lists is up. */
 enum { NET_UNKNOWN, NET_DOWN, NET_UP };
 static unsigned int net_of(const struct lnet_gateway *gw, u32 net)
 {
@@ -46,8 +46,8 @@ bool lnet_gateway_is_on(const struct lnet_gateway *gw, u32 net)
 }
 
 /*
- * The far side of a router counts if it is the last one. With more routers between, or if it does
- * not say, nobody knows.
+ * If the router lists no interface on the net of the route, further routers may be on the way,
+ * except for a route of one hop.
  */
 bool lnet_gateway_leads(const struct lnet_gateway *gw, const struct lnet_route *route)
 {
@@ -60,7 +60,7 @@ bool lnet_gateway_leads(const struct lnet_gateway *gw, const struct lnet_route *
 	return net == NET_UP || (net == NET_UNKNOWN && route->hops != 1);
 }
 
-/* Whether all its routes are up. */
+/* Sets the state of each route through @gw. True: all are up. */
 static bool routes_judge(struct lnet_gateway *gw)
 {
 	struct lnet_route *route;
@@ -94,7 +94,7 @@ void lnet_gateway_hops_review(struct lnet_gateway *gw)
 	}
 }
 
-/* Whether all its interfaces here are. */
+/* Sets the state of each interface of @gw. True: all that are not replaced are up. */
 static bool hops_judge(struct lnet_gateway *gw)
 {
 	const struct lnet_pinginfo_ni *said;
@@ -139,7 +139,7 @@ void lnet_gateway_said(struct lnet_pass *p, struct lnet_peer *peer, const u8 *in
 	all = routes_judge(gw);
 	all &= hops_judge(gw);
 	gw->doubts = all ? 0 : gw->doubts + 1;
-	if (nr != gw->info.nr)		/* paths to what it has itself are not by it */
+	if (nr != gw->info.nr)		/* paths to its interfaces must not use it: check */
 		lnet_look_by(p->ln, &p->ln->routes->look_ns, p->now_ns);
 }
 
@@ -152,7 +152,7 @@ void lnet_gateway_silent(struct lnet_gateway *gw, u32 net)
 			hop->gw = LNET_GW_SILENT;
 }
 
-/* ---- signs of life --------------------------------------------------------------------------- */
+/* ---- liveness and checks --------------------------------------------------------------------- */
 
 void lnet_gateway_check_by(struct lnet_pass *p, struct lnet_gateway *gw, u64 when_ns)
 {
@@ -193,13 +193,13 @@ void lnet_gateway_heard(struct lnet_pass *p, struct lnet_rx *rx, bool own_word)
 	hop->gw = LNET_GW_UP;
 	if (!through)
 		return;
-	/* It forwards from the net of the source, whatever its info says. */
+	/* It forwards from the net of the source, even if its ping info differs. */
 	list_for_each_entry(route, &p->ln->routes->list, link)
 		if (route->gw == gw && route->net == lnet_nid_net(&rx->src_nid))
 			route->up = 1;
 }
 
-/* The router may have restarted: it is checked soon, because it then knows no peer. */
+/* The router may have restarted, and then knows no peer. */
 void lnet_gateway_lost(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	struct lnet_gateway *gw = lnet_gateway_of(p->ln, peer);

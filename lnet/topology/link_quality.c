@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What an interface is worth while its link is degraded: the share of its full speed that is left,
- * and less the more packets are lost. lnet_select() gives it its turn that much more seldom.
+ * The weight of an NI with a degraded link: the share of the full speed that is left, reduced by
+ * packet loss. lnet_select() selects the NI less often in proportion.
  *
- * Loss is what several samples in a row show, so that one burst, as when a link went and came back,
- * is none. What nothing tests counts half after a while, so that a link that was repaired is tried
- * again; each time it is then found bad again that takes twice as long.
+ * The loss is the least of several samples in a row, so one burst, as at a link down and up, does
+ * not count. A loss without new samples is halved after a while, so that selection tries a repaired
+ * link again. Each time the link is lossy again soon after, the delay of halving doubles.
  *
- * Damping: a link that fails soon after a recovery is damped after the next one, each time for
- * twice as long up to a bound. A link that stays up for a while is not. A damped link is up and
- * tested; lnet_select() ranks it behind all that are in service, and peers learn that it is down.
+ * Damping: a link that goes down soon after a link up is damped at the next link up, each time for
+ * twice as long up to a bound. A link that stays up for a while is not damped. A damped link is up
+ * and tested; lnet_select() ranks it after all links in service, and peers see it as down.
  */
 #include "base/base.h"
 #include "shard/shard.h"
 #include "topology/topology.h"
 
-#define SAMPLE_SENT	256U				/* packets at least */
-#define SAMPLE_NS	(200 * (u64)NSEC_PER_MSEC)	/* and time */
+#define SAMPLE_SENT	256U				/* packets in a sample, at least */
+#define SAMPLE_NS	(200 * (u64)NSEC_PER_MSEC)	/* its duration, at least */
 #define HALVE_NS	(5 * (u64)NSEC_PER_SEC)
-#define HALVE_MAX_NS	(HALVE_NS << 6)			/* each relapse doubles it up to this */
+#define HALVE_MAX_NS	(HALVE_NS << 6)			/* bound of the doubled delay */
 #define LOOK_NS		((u64)NSEC_PER_SEC)
 #define HOLD_FIRST_NS	(100 * (u64)NSEC_PER_MSEC)
-#define BY_LOSS_MIN	10U				/* it is still tested */
+#define BY_LOSS_MIN	10U				/* so that the link is still tested */
 
 static bool is_lossy(const struct lnet_loss *loss)
 {
@@ -41,7 +41,7 @@ static void weigh(struct lnet_ni *ni)
 		   (u16)(LNET_WEIGHT_MAX - max(by_speed * by_loss / LNET_WEIGHT_MAX, 1U)));
 }
 
-/* [nid_lock] Another opinion of the loss. */
+/* [nid_lock] Sets the loss, its relapses and the weight. */
 static void loss_set(struct lnet_ni *ni, u32 ppm, u64 now_ns)
 {
 	struct lnet_loss *loss = &ni->loss;
@@ -56,7 +56,7 @@ static void loss_set(struct lnet_ni *ni, u32 ppm, u64 now_ns)
 	weigh(ni);
 }
 
-/* The least of the last samples; it rises at once and falls by halves. */
+/* The least of the last samples; if it is below the current loss, the mean of both. */
 static u32 loss_seen(struct lnet_loss *loss, u32 ppm)
 {
 	u32 least = ppm;
@@ -172,7 +172,7 @@ void lnet_weights_work(struct lnet_pass *p)
 		lnet_look_by(ln, &ln->weigh_ns, p->now_ns + LOOK_NS);
 }
 
-/* Full speed is the best that a link ever had. */
+/* The full speed is the highest that the link has had. */
 void lnet_weights_follow(struct lnet *ln)
 {
 	struct lnet_ni *ni;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The NIDs of one list, in a hash with the secret key of the instance. */
+/* A hash of the NIDs of one ping info, with the secret key of the instance. */
 #include "topology/topology.h"
 
 /* The slot of @nid, or the free slot where its chain ends. */
@@ -8,7 +8,7 @@ static u16 *slot_of(const struct lnet *ln, struct lnet_listing *l, const struct 
 	u64 at = lnet_nid_keyed(ln, nid);
 	u16 *slot;
 
-	static_assert(LNET_LISTING_SLOTS >= 2 * LNET_LISTED_MAX);	/* so some slots are free */
+	static_assert(LNET_LISTING_SLOTS >= 2 * LNET_LISTED_MAX);	/* some slots are free */
 	do {
 		slot = &l->slot[at++ % LNET_LISTING_SLOTS];
 	} while (*slot && !lnet_nid_same(&l->nis[*slot - 1].nid, nid));

@@ -33,7 +33,7 @@ bool lnet_ni_mark(struct lnet_ni *ni, u32 mark, bool set)
 	return true;
 }
 
-/* ---- finding --------------------------------------------------------------------------------- */
+/* ---- look-up --------------------------------------------------------------------------------- */
 
 struct lnet_ni *lnet_ni_listed(struct lnet *ln, const struct lnet_nid *nid)
 {
@@ -184,7 +184,7 @@ void lnet_credits_ni_init(struct lnet_ni *ni)
 	}
 }
 
-/* Of the NI that sets its other credits. Without a limit: as many as messages to the peer. */
+/* By the NI of the first path, or by the tunable. Without a limit: peer_credits of the NI. */
 s32 lnet_credits_rtr(const struct lnet_peer_ni *pni)
 {
 	u64 all = READ_ONCE(pni->ln->tun.peer_buffer_credits);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Paths, the pairs of a local NI and a peer interface: made when either appears, dropped when
- * nothing is under way.
- */
+/* Paths, the pairs of a local NI and a peer NI: added with either of them, removed when idle. */
 #include "base/base.h"
 #include "shard/shard.h"
 #include "topology/topology.h"
@@ -72,7 +69,7 @@ u32 lnet_path_ix_take(struct lnet_peer *peer)
 	return ix;
 }
 
-/* A shared bit stays in use, so the bits are computed from the paths that are left. */
+/* Paths may share a bit, so the used bits are computed from the remaining paths. */
 void lnet_path_ix_recount(struct lnet_peer *peer)
 {
 	struct lnet_peer_ni *pni;
@@ -121,7 +118,7 @@ void lnet_paths_attach(struct lnet_peer_ni *pni, struct list_head *spare)
 		list_move_tail(&path->link, &pni->paths);
 	}
 	lnet_routes_attach(pni, spare);
-	/* What a net allows is known from its first NI on. */
+	/* The NI of the first path defines the credits. */
 	if (first && !pni->nr_wait)
 		lnet_credits_pni_init(pni);
 }
@@ -181,7 +178,7 @@ void lnet_path_detach(struct lnet_path *path, struct list_head *gone)
 	list_move_tail(&path->link, gone);
 }
 
-/* ---- of all peers ---------------------------------------------------------------------------- */
+/* ---- paths of all peers ---------------------------------------------------------------------- */
 
 struct paths_of {
 	const struct lnet_ni *ni;

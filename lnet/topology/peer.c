@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Peers and their interfaces: found by NID, made by traffic, counted. */
+/* Peers and their interfaces: look-up by NID, creation, references, removal. */
 #include <lnet/hash.h>
 #include <lnet/lnet.h>
 #include "base/base.h"
@@ -40,7 +40,7 @@ static void hash_del(struct lnet *ln, struct lnet_peer_ni *pni)
 	ln->nr_nids--;
 }
 
-/* No lock held. Without memory for a larger table the chains just grow. */
+/* No lock held. Without memory for a larger table, the chains become longer. */
 static void hash_grow(struct lnet *ln)
 {
 	unsigned int bits = READ_ONCE(ln->nid_bits), i;
@@ -126,7 +126,7 @@ static struct lnet_shard *shard_of(struct lnet *ln, const struct lnet_nid *prima
 	return &ln->shard[lnet_nid_hash(primary) % ln->nr_shards];
 }
 
-/* Who is reached through routers lives where these do. */
+/* A peer behind routers is pinned to shard 0, as the routers are. */
 static struct lnet_shard *home_of(struct lnet *ln, const struct lnet_nid *primary)
 {
 	bool is_near;
@@ -161,14 +161,14 @@ struct lnet_peer *lnet_peer_new(struct lnet *ln, const struct lnet_nid *primary)
 	peer->primary = *primary;
 	atomic_set(&peer->refs, 1);
 	atomic_inc(&ln->nr_counted);
-	if (lnet_nid_is_lo(primary)) {	/* ourselves: nothing to ask, nothing gets lost */
+	if (lnet_nid_is_lo(primary)) {	/* this node: no message is lost, so no session */
 		peer->contact = CONTACT_PLAIN;
 		peer->contact_next_ns = U64_MAX;
 	}
 	return peer;
 }
 
-/* Takes a count of @peer, which it does not enter yet. */
+/* Takes a reference to @peer, but does not list the new interface there. */
 static struct lnet_peer_ni *pni_alloc(struct lnet_peer *peer, const struct lnet_nid *nid)
 {
 	struct lnet_peer_ni *pni = kzalloc(sizeof(*pni), GFP_NOFS);
@@ -196,7 +196,7 @@ static struct lnet_peer_ni *pni_alloc(struct lnet_peer *peer, const struct lnet_
 	return pni;
 }
 
-/* ---- finding and making ---------------------------------------------------------------------- */
+/* ---- look-up and creation -------------------------------------------------------------------- */
 
 struct lnet_peer_ni *lnet_peer_ni_lookup(struct lnet *ln, const struct lnet_nid *nid)
 {
@@ -205,7 +205,7 @@ struct lnet_peer_ni *lnet_peer_ni_lookup(struct lnet *ln, const struct lnet_nid 
 	spin_lock(&ln->nid_lock);
 	pni = hash_find(ln, nid);
 	if (!pni && lnet_nid_is_local(ln, nid))
-		pni = hash_find(ln, &LNET_NID_LO);	/* our own NIDs all mean the loopback */
+		pni = hash_find(ln, &LNET_NID_LO);	/* each local NID means the loopback */
 	if (pni)
 		lnet_peer_ni_hold(pni);
 	spin_unlock(&ln->nid_lock);
@@ -219,9 +219,7 @@ struct lnet_peer_ni *lnet_peer_ni_target(struct lnet_peer_ni *pni)
 	const struct lnet_peer *into;
 
 	spin_lock(&ln->nid_lock);
-	/*
-	 * A merge takes nid_lock before it drops the old peer of @pni, so this peer is still there.
-	 */
+	/* A merge takes nid_lock before it drops the old peer of @pni, so this peer exists. */
 	into = READ_ONCE(pni->peer)->merged_into;
 	if (into && !into->deleted)
 		target = hash_find(ln, &into->primary);
@@ -242,12 +240,12 @@ void lnet_peer_merge_into(struct lnet_peer *from, struct lnet_peer *to)
 	spin_lock(&ln->nid_lock);
 	swap(from->merged_into, to);
 	spin_unlock(&ln->nid_lock);
-	if (from->merged_into)		/* requests look their target up again */
+	if (from->merged_into)		/* requests look up their target again */
 		WRITE_ONCE(ln->cfg_gen, ln->cfg_gen + 1);
 	lnet_peer_put(to);
 }
 
-/* Who gives @pni to another peer holds all shards. */
+/* A move of @pni to another peer holds all shard locks, so any one of them suffices. */
 struct lnet_peer *lnet_peer_of(struct lnet_peer_ni *pni)
 {
 	struct lnet_shard *sh = &pni->ln->shard[0];
@@ -281,7 +279,7 @@ struct lnet_peer_ni *lnet_peer_ni_any(struct lnet_peer *peer)
 	return NULL;
 }
 
-/* Into the hash, if no other thread was first: then false. Shard of @pni locked, nid_lock not. */
+/* [sh, no nid_lock] Lists @pni in hash and peer. False: another thread listed the NID first. */
 static bool publish(struct lnet *ln, struct lnet_peer_ni *pni)
 {
 	struct lnet_peer *peer = pni->peer;
@@ -318,7 +316,7 @@ int lnet_peer_ni_make(struct lnet_peer *peer, const struct lnet_nid *nid)
 	if (!err && !publish(ln, pni))
 		err = -EEXIST;
 	if (!err) {
-		lnet_peer_ni_hold(pni);		/* of the hash */
+		lnet_peer_ni_hold(pni);		/* reference of the hash */
 		lnet_paths_attach(pni, &spare);
 	}
 	spin_unlock(&pni->sh->lock);
@@ -329,9 +327,9 @@ int lnet_peer_ni_make(struct lnet_peer *peer, const struct lnet_nid *nid)
 }
 
 /*
- * Finds or creates the peer NI @nid. @claimer: the peer whose messages alone name it, or NULL. If
- * @claimer has a claimer itself, that one becomes the claimer of the new peer, so that the release
- * of a peer recurses at most once.
+ * Finds or creates the peer NI @nid. @claimer: the peer whose message named @nid, or NULL. If
+ * @claimer has a claimer, that peer becomes the claimer of the new peer, so that the release of a
+ * peer recurses at most once.
  */
 static struct lnet_peer_ni *want(struct lnet *ln, const struct lnet_nid *nid,
 				 struct lnet_peer *claimer)
@@ -398,7 +396,7 @@ struct lnet_peer_ni *lnet_peer_ni_get(struct lnet *ln, const struct lnet_nid *ni
 	return lnet_peer_ni_claimed(ln, nid, NULL);
 }
 
-/* ---- taking away ----------------------------------------------------------------------------- */
+/* ---- removal --------------------------------------------------------------------------------- */
 
 bool lnet_peer_ni_is_idle(const struct lnet_peer_ni *pni)
 {
@@ -483,9 +481,9 @@ void lnet_peer_hide(struct lnet_peer *peer)
 }
 
 /*
- * [sh] Operations, messages, windows, connections and calls count what they refer to; the list has
- * one count of @peer, each interface one, and the hash one of each interface. No reference can be
- * made meanwhile: they come from the hash and the list, or from others.
+ * Operations, messages, windows, connections and calls hold references. The list and each interface
+ * hold one reference to @peer, and the hash one to each interface. While nid_lock is held,
+ * no reference can be added: this requires the hash, the list or an existing reference.
  */
 bool lnet_peer_hide_unused(struct lnet_peer *peer, unsigned int mine)
 {
@@ -520,7 +518,7 @@ void lnet_peer_drop(struct lnet_peer *peer)
 	lnet_peer_put(peer);
 }
 
-/* ---- the instance's begin and end ------------------------------------------------------------ */
+/* ---- init and fini of an instance ------------------------------------------------------------ */
 
 int lnet_peers_init(struct lnet *ln)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The list of all peers: walks that other threads may interrupt, and its order. */
+/* The list of all peers: walks during which the list may change, and its order. */
 #include <lnet/nid.h>
 #include "base/base.h"
 #include "shard/shard.h"
 #include "topology/topology.h"
 
-/* Bounds one hold of a shard's lock in a walk, so that a walk hardly delays traffic. */
+/* Peers that a walk visits under one lock hold, at most, so that it hardly delays messages. */
 #define PEERS_PER_HOLD	16U
 
-/* nid_lock held. The first that came after @seq. */
+/* [nid_lock] The first peer with a number above @seq; NULL: none. */
 static struct lnet_peer *first_after(struct lnet *ln, u64 seq)
 {
 	struct lnet_peer *peer;
@@ -19,7 +19,7 @@ static struct lnet_peer *first_after(struct lnet *ln, u64 seq)
 	return NULL;
 }
 
-/* nid_lock held. The peer after @prev in the list; NULL if there is none. */
+/* [nid_lock] The peer after @prev (NULL: the first); NULL: none. */
 static struct lnet_peer *next_of(struct lnet *ln, struct lnet_peer *prev)
 {
 	if (!prev || list_empty(&prev->link))
@@ -57,8 +57,8 @@ static unsigned int batch_get(struct lnet *ln, struct lnet_peer *prev,
 }
 
 /*
- * Index of the first peer of @batch for which @is is true; @nr: none. Neighbours on one shard share
- * a lock hold.
+ * The index of the first peer of @batch for which @is is true; @nr: none. One lock hold serves
+ * adjacent peers of one shard.
  */
 static unsigned int batch_find(struct lnet_peer *batch[], unsigned int nr,
 			       bool (*is)(struct lnet_peer *peer, void *arg), void *arg)
@@ -108,7 +108,7 @@ void lnet_peers_walk(struct lnet_pass *p,
 	}
 }
 
-/* Lists stay sorted by the numbers, by which walkers find on when theirs has gone. */
+/* The list stays sorted by @seq, by which a walk continues after its peer was unlisted. */
 static void peer_place(struct lnet *ln, struct lnet_peer *peer, u64 seq)
 {
 	struct lnet_peer *next;

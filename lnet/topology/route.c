@@ -2,8 +2,8 @@
 /*
  * Routes: look-up by net, router and NID, and the paths through routers.
  *
- * A path that is no longer wanted is marked as gone at once, and never selected again. It is
- * detached when it is idle.
+ * A path that no route permits any more is marked as gone at once, and never selected again. When
+ * it is idle, it is detached.
  */
 #include <lnet/lnet.h>
 #include "shard/shard.h"
@@ -78,9 +78,9 @@ bool lnet_routes_need(const struct lnet_peer_ni *pni)
 	return lnet_routes_lead_by(pni->ln, &pni->nid);
 }
 
-/* ---- which paths there are to be ------------------------------------------------------------- */
+/* ---- paths through routers ------------------------------------------------------------------- */
 
-/* True if @pni is an interface of the router itself: no path through it leads there. */
+/* True if @pni is an interface of the router itself, to which no path through it may lead. */
 static bool is_its_own(const struct lnet_gateway *gw, const struct lnet_peer_ni *pni)
 {
 	return gw->pni->peer == pni->peer || lnet_gateway_entry(gw, &pni->nid);
@@ -92,7 +92,7 @@ static bool leads_by(const struct lnet_route *route, const struct lnet_peer_ni *
 	return !hop->deleted && (hop->peer->mr || hop == route->named);
 }
 
-/* Makes the first path of @spare a path to @pni over @trunk. */
+/* Makes the first path of @spare a path to @pni over the first-hop path @trunk. */
 static void attach(struct lnet_peer_ni *pni, struct lnet_path *trunk, struct lnet_route *route,
 		   struct list_head *spare)
 {
@@ -148,9 +148,9 @@ unsigned int lnet_routes_attach(struct lnet_peer_ni *pni, struct list_head *spar
 	return nr;
 }
 
-/* ---- taking away ----------------------------------------------------------------------------- */
+/* ---- removal --------------------------------------------------------------------------------- */
 
-/* [sh 0] Calls @fn for each path that @hop carries; it may detach that one. */
+/* [sh 0] Calls @fn for all paths through @hop; it may detach them. True: one call was true. */
 static bool for_carried(struct lnet_peer_ni *hop, bool (*fn)(struct lnet_path *path, void *arg),
 			void *arg)
 {
@@ -166,7 +166,7 @@ static bool for_carried(struct lnet_peer_ni *hop, bool (*fn)(struct lnet_path *p
 	return any;
 }
 
-/* As for_carried(), for all routers. cfg_mutex held. */
+/* [cfg, sh 0] As for_carried(), for each interface of each gateway. */
 static bool for_all_carried(struct lnet *ln, bool (*fn)(struct lnet_path *path, void *arg),
 			    void *arg)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * User-defined selection policies: the rules, and what they make of each path.
+ * User-defined selection policies: the rules, and the number that they give to each path.
  *
- * The rules are a table that is replaced as a whole: in one moment, under all shard locks, the
- * pointer changes; then one peer after the other has its paths judged anew, under its own shard's
- * lock. Choosing a path only compares a number.
+ * A change replaces the whole table: the pointer changes under all shard locks. Then path->policy
+ * is computed for the paths of one peer after the other, each under the lock of its shard.
+ * Selection only compares this number.
  *
- * Of several rules that give a priority to the same thing the one with the lowest index counts. A
- * path has four: of the peer's net, of our net, of our NID, of the peer's NID, compared in this
- * order, as stock LNet chooses the net before the interfaces. What no rule names comes last.
+ * If several rules give a priority to one net or NID, the rule with the lowest index counts. A path
+ * has four priorities, in this order: peer's net, local net, local NID, peer's NID. Stock LNet also
+ * selects the net before the interfaces. Without a rule, a net or NID ranks last.
  */
 #include "names/names.h"
 #include "shard/shard.h"
@@ -22,7 +22,7 @@ struct rule {
 
 struct lnet_udsp {
 	unsigned int nr;
-	/* how many have a better priority: LNET_UDSP_MAX different ones fit in a byte */
+	/* rules with a better priority: less than LNET_UDSP_MAX, which fits in a byte */
 	u8 place[LNET_UDSP_MAX];
 	struct rule *rule[LNET_UDSP_MAX];
 };
@@ -84,9 +84,9 @@ static bool same_patterns(const struct rule *a, const struct rule *b)
 	return true;
 }
 
-/* ---- what they say --------------------------------------------------------------------------- */
+/* ---- priorities and preferences -------------------------------------------------------------- */
 
-/* Index of the rule that gives @nid, or the net it is on, a priority; LNET_UDSP_MAX: none. */
+/* Index of the first rule with a priority for @nid, or for its net; LNET_UDSP_MAX: none. */
 static unsigned int priority_rule(const struct lnet_udsp *u, enum lnet_udsp_end end, bool is_net,
 				  const struct lnet_nid *nid)
 {
@@ -114,7 +114,7 @@ void lnet_udsp_info(const struct lnet *ln, enum lnet_udsp_end end, const struct 
 	info->nid_priority = priority_of(ln->udsp, end, false, nid);
 }
 
-/* The next rule, from @i on, that prefers something to reach @dst; NULL: none. */
+/* The next rule from *@i on that prefers local NIDs or routers to reach @dst; NULL: none. */
 static const struct rule *preferring(const struct lnet_udsp *u, unsigned int *i,
 				     const struct lnet_nid *dst)
 {
@@ -158,8 +158,8 @@ static bool path_preferred(const struct lnet *ln, const struct lnet_path *path)
 static_assert(2 * PLACES * PLACES * PLACES * PLACES <= S32_MAX, "four digits in path->policy");
 
 /*
- * Appends a digit to @behind, to the base PLACES: the number of better priorities than
- * that of @nid or of its net.
+ * Appends a digit in base PLACES to @behind: the number of rules with a better priority than that
+ * of @nid, or of its net.
  */
 static s32 add_place(s32 behind, const struct lnet_udsp *u, enum lnet_udsp_end end, bool is_net,
 		     const struct lnet_nid *nid)
@@ -218,7 +218,7 @@ static void peer_settle(struct lnet_pass *p, struct lnet_peer *peer, void *arg)
 			lnet_udsp_path(p->ln, path);
 }
 
-/* cfg_mutex held. An empty table is none. What was before is the caller's. */
+/* [cfg] Installs @u, or frees it if it is empty. Returns the old table; the caller frees it. */
 static struct lnet_udsp *publish(struct lnet *ln, struct lnet_udsp *u)
 {
 	struct lnet_udsp *old = ln->udsp;
@@ -246,9 +246,9 @@ static void table_free(struct lnet_udsp *u)
 	kvfree(u);
 }
 
-/* ---- changing them --------------------------------------------------------------------------- */
+/* ---- changes --------------------------------------------------------------------------------- */
 
-/* Takes @r on success. *@out: the rule with the same patterns, if any: @r replaces it. */
+/* On success the table owns @r. *@out: the rule with the same patterns that @r replaced. */
 static int table_insert(struct lnet_udsp *u, int idx, struct rule *r, struct rule **out)
 {
 	unsigned int same = 0, at = u->nr;
@@ -290,7 +290,7 @@ int lnet_udsp_add(struct lnet *ln, int idx, const struct lnet_udsp_rule *rule)
 	return rc;
 }
 
-/* cfg_mutex held. */
+/* [cfg] */
 static int del(struct lnet *ln, unsigned int idx)
 {
 	struct lnet_udsp *u;
