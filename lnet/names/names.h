@@ -19,7 +19,7 @@ static inline struct lnet_part lnet_part_of(const char *text, unsigned int max)
 	return (struct lnet_part){ text, (unsigned int)strnlen(text, max) };
 }
 
-/* The place of the first @c in @part, or its length. */
+/* The offset of the first @c in @part, or the length of @part. */
 static inline unsigned int lnet_part_find(const struct lnet_part *part, char c)
 {
 	const char *at = memchr(part->at, c, part->len);
@@ -51,12 +51,12 @@ int lnet_net_parse_part(u32 *net, struct lnet_part text);
 enum lnet_nidlist_kind {
 	ITEM_ALL,		/* every address of the net */
 	ITEM_MASK,		/* the first bits of the address */
-	ITEM_RANGES,		/* a number, or four bytes, each out of a set */
+	ITEM_RANGES,		/* a number, or four bytes, each in a set of ranges */
 };
 
 struct lnet_nidlist_item {
 	u32 net;		/* without its number if that is a range */
-	u16 first_net, nr_nets;	/* expressions of the number; none: it stands in @net */
+	u16 first_net, nr_nets;	/* expressions of the number; none: @net has it */
 	u8 kind;
 	u8 bits;		/* MASK: how many are compared */
 	bool large;		/* MASK: of a 16-byte address */
@@ -73,7 +73,7 @@ struct lnet_nidlist_expr {
 /* ---- net_params.c ---------------------------------------------------------------------------- */
 /* The consumer of a text, called in the order of the text. A NULL sink only checks the text. */
 struct lnet_net_sink {
-	/* an interface of a net; "" is the driver's choice; @cpts 0: all. Not 0 ends the walk. */
+	/* for an interface; "": the driver selects one; @cpts 0: all. Not 0 ends the walk. */
 	int (*net)(struct lnet_net_sink *s, u32 net, const char *ifname, u64 cpts);
 	/* ip2nets, for each rule: is an address of this machine in @list, on tcp? */
 	bool (*matches)(struct lnet_net_sink *s, const struct lnet_nidlist *list);
@@ -82,8 +82,8 @@ struct lnet_net_sink {
 #define LNET_RANGE_MAX 65536
 
 /*
- * Reads "0-3,8-30/2]": sets these of the @nr bits, and moves *@at behind the bracket. @bits may be
- * NULL. 0, -EINVAL, -ERANGE.
+ * Reads "0-3,8-30/2]", sets these bits of @bits (@nr bits; may be NULL), and moves *@at past the
+ * bracket. 0, -EINVAL, -ERANGE.
  */
 int lnet_ranges_take(const char **at, unsigned long *bits, unsigned int nr);
 /*
@@ -104,22 +104,22 @@ int lnet_ip2nets_check(const char *text);
 int lnet_routes_check(const char *text);
 
 /* ---- udsp_words.c ---------------------------------------------------------------------------- */
-/* Size of a rule with texts of LNET_UDSP_TEXT bytes, rounded up. */
+/* Words of a rule with texts of LNET_UDSP_TEXT bytes, rounded up. */
 #define LNET_UDSP_WORDS	(LNET_NR_UDSP_ENDS * (1 + LNET_NIDLIST_WORDS))
 
 /*
- * Reads a pattern of a rule. A net alone stands for all its NIDs: then *@is_net. May sleep. The
+ * Reads a pattern of a rule. *@is_net: it is a net alone, which means all its NIDs. May sleep. The
  * caller frees @list. 0, -EINVAL, -ENOMEM
  */
 int lnet_udsp_pattern_parse(struct lnet_nidlist *list, bool *is_net, const char *text);
 /* As lnet_udsp_pattern_parse(), without the list. */
 int lnet_udsp_pattern_check(const char *text);
 /*
- * The patterns of @rule as @words, which has room for LNET_UDSP_WORDS. May sleep. How many there
- * are; -EINVAL; -EOPNOTSUPP: the layout has no IPv6 addresses; -ENOMEM.
+ * Writes the patterns of @rule to @words, which has LNET_UDSP_WORDS. May sleep. The number of words
+ * used; -EINVAL; -EOPNOTSUPP: the layout has no IPv6 addresses; -ENOMEM.
  */
 int lnet_udsp_words(const struct lnet_udsp_rule *rule, u32 *words);
-/* Sets the texts of @rule. 0; -EINVAL; -E2BIG: one would be longer than a text may be. */
+/* Sets the texts of @rule. 0; -EINVAL; -E2BIG: a text would exceed LNET_UDSP_TEXT. */
 int lnet_udsp_unwords(struct lnet_udsp_rule *rule, const u32 *words, unsigned int nr);
 
 #endif

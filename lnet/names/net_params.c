@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The little languages of the module's parameters: networks, ip2nets, routes. */
+/* Parsers of the module parameters networks, ip2nets and routes. */
 #include "plat.h"
 #include <lnet/lnet.h>
 #include "model/limits.h"
 #include "names/names.h"
 
-/* ---- pieces ---------------------------------------------------------------------------------- */
+/* ---- tokens ---------------------------------------------------------------------------------- */
 
 static const char *spaces(const char *at)
 {
@@ -59,7 +59,7 @@ int lnet_ranges_take(const char **at, unsigned long *bits, unsigned int nr)
 	return take(at, ']') ? 0 : -EINVAL;
 }
 
-/* [cpts], perhaps: else *@cpts stays. */
+/* Reads an optional "[cpts]"; without it, *@cpts does not change. */
 static int cpts_take(const char **at, u64 *cpts)
 {
 	DECLARE_BITMAP(bits, LNET_MAX_SHARDS) = { 0 };
@@ -74,7 +74,7 @@ static int cpts_take(const char **at, u64 *cpts)
 	return rc;
 }
 
-/* A word that ends before one of @ends, into @buf. */
+/* Copies the word before the first of @ends to @buf. */
 static int word(const char **at, const char *ends, char *buf, size_t size)
 {
 	size_t len;
@@ -93,7 +93,6 @@ static int word(const char **at, const char *ends, char *buf, size_t size)
 
 #define NAME_ENDS "()[],; \t\r\n"
 
-/* Calls s->net(), if there is a sink. */
 static int sink_net(struct lnet_net_sink *s, u32 net, const char *ifname, u64 cpts)
 {
 	return s ? s->net(s, net, ifname, cpts) : 0;
@@ -162,7 +161,7 @@ int lnet_networks_check(const char *text)
 
 /* ---- ip2nets --------------------------------------------------------------------------------- */
 
-/* A rule: nets, then patterns of addresses, as a list of NIDs on tcp. */
+/* Reads the address patterns that follow the nets of a rule, as NIDs on tcp. */
 static int rule_patterns(const char *at, struct lnet_nidlist *list)
 {
 	size_t size = LNET_NIDLIST_TEXT_MAX;
@@ -198,7 +197,7 @@ static int rule(char *text, struct lnet_net_sink *s)
 	return rc;
 }
 
-/* Rules end with a semicolon or the line; from a # on the line is a comment. */
+/* A semicolon or the end of the line ends a rule; # begins a comment until there. */
 int lnet_ip2nets_walk(const char *text, struct lnet_net_sink *s)
 {
 	char *copy = kstrdup(text, GFP_KERNEL), *rest = copy, *line, *one;
@@ -221,7 +220,7 @@ int lnet_ip2nets_check(const char *text)
 
 /* ---- routes ---------------------------------------------------------------------------------- */
 
-/* The first word that an expansion stands for: tcp[1-3] -> tcp1. */
+/* Copies @at to @buf with the first number of each range: tcp[1-3] -> tcp1. */
 static int first_of(const char *at, char *buf, size_t size)
 {
 	size_t len = 0;

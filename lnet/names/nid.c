@@ -45,7 +45,7 @@ static __printf(2, 3) char *append(char *p, const char *fmt, ...)
 	return p;
 }
 
-/* The value of a digit of base 16 or less; -1: it is none. */
+/* The value of a hexadecimal digit; -1: @c is none. */
 static int hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
@@ -57,7 +57,7 @@ static int hex_digit(char c)
 	return -1;
 }
 
-/* Digits of @base only, at least one, value <= @limit; the whole of [text, text + len). */
+/* All of [text, text + len) must be digits of @base, at least one, with a value <= @limit. */
 static int num_parse(u32 *value, const char *text, unsigned int len, unsigned int base, u32 limit)
 {
 	u64 sum = 0;
@@ -175,7 +175,7 @@ int lnet_ip4_parse(u32 *ip, const char *text, unsigned int len)
 	return 0;
 }
 
-/* The longest run of zero words, the first of equals; nothing shorter than two is worth "::". */
+/* The first of the longest runs of zero words; 0: none has the two words that "::" requires. */
 static unsigned int zero_run(const u16 word[8], unsigned int *start)
 {
 	unsigned int i, run = 0, best = 1;
@@ -218,7 +218,7 @@ static char *put_ip6(char *p, const struct lnet_nid *nid)
 int lnet_ip6_parse(u8 ip[16], const char *text, unsigned int len)
 {
 	bool has_gap = len >= 2 && text[0] == ':' && text[1] == ':';
-	/* bytes before the gap, and all; without a gap all are behind it */
+	/* bytes before the gap, and in all; without a gap, all count as after it */
 	unsigned int before = 0, nr = 0, pos = has_gap ? 2 : 0, end;
 	u8 bytes[16];
 	u32 value;
@@ -310,7 +310,7 @@ static int addr_parse(struct lnet_nid *nid, struct lnet_part text, enum lnet_add
 			break;
 		if (form != LNET_ADDR_IP || lnet_ip6_parse(ip6, text.at, text.len))
 			return -EINVAL;
-		/* Link-local means nothing without a scope. */
+		/* A link-local address needs a scope, which a NID cannot have. */
 		if (ip6[0] == 0xfe && (ip6[1] & 0xc0) == 0x80)
 			return -EINVAL;
 		nid->size = LNET_NID_SIZE_MAX;

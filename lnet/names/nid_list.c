@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Lists of NID ranges: what configuration writes to mean many NIDs. */
+/* Lists of NID ranges, by which the configuration names many NIDs. */
 #include "names/names.h"
 
 static unsigned int count(struct lnet_part text, char c)
@@ -44,7 +44,7 @@ static int expr_parse(struct lnet_nidlist *list, struct lnet_part p, u32 limit)
 	return expr->lo <= expr->hi && expr->stride ? 0 : -EINVAL;
 }
 
-/* One expression, or several in brackets: *@nr, the first of which is *@first. */
+/* Reads one expression, or several in brackets. *@first: the index of the first; *@nr: how many. */
 static int exprs_parse(struct lnet_nidlist *list, struct lnet_part p, u32 limit, u16 *first,
 		       u16 *nr)
 {

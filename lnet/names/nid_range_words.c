@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Ranges of NIDs as numbers, the form in which ioctls carry them. */
+/* Ranges of NIDs as 32-bit words, the form in which ioctls have them. */
 #include "names/names.h"
 
 #define RANGE 3	/* words: lo, hi, stride */
@@ -43,7 +43,7 @@ static void put_part(struct out *o, const struct lnet_nidlist *list,
 		return;
 	}
 	put(o, 1);
-	if (item->kind == ITEM_MASK) {	/* the bytes that have these first bits */
+	if (item->kind == ITEM_MASK) {	/* all bytes with these first bits */
 		bits = item->bits > before ? item->bits - before : 0;
 		free = bits < 8 ? 0xffU >> bits : 0;
 		put_range(o, item->ip[part] & ~free, item->ip[part] | free, 1);
@@ -110,8 +110,8 @@ static __printf(2, 3) void say(struct in *in, const char *fmt, ...)
 }
 
 /*
- * Ranges lo, lo-hi or lo-hi/stride. One number stands alone, all up to @limit are a star, the rest
- * is in brackets.
+ * Writes ranges lo, lo-hi or lo-hi/stride in brackets. One number has no brackets, and a star means
+ * all numbers up to @limit.
  */
 static void say_ranges(struct in *in, u32 nr, u64 limit)
 {
@@ -139,7 +139,7 @@ static void say_ranges(struct in *in, u32 nr, u64 limit)
 	say(in, "%s", alone ? "" : "]");
 }
 
-/* The address stands before the net in the text, and behind it in words. */
+/* The address precedes the net in the text, and follows it in words. */
 int lnet_nidlist_unwords(const u32 *words, unsigned int nr, char *text, unsigned int size)
 {
 	struct in in = { .words = words, .nr = nr, .text = text, .size = size }, net;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The patterns of selection policies: text, and words end by end, as ioctls carry them. */
+/* The patterns of selection policies, as text and as the words of ioctls, one end after another. */
 #include "plat.h"
 #include <uapi/lnet_ioctl.h>
 #include "names/names.h"
@@ -35,7 +35,7 @@ static u32 tag_of(unsigned int end)
 	return tag;
 }
 
-/* Of an end that is not given: no expressions, no net, no ranges. */
+/* Words of an end that is not given: no expressions, no net, no ranges. */
 #define NOTHING 3
 
 static int pattern_words(const char *text, u32 *words)
