@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The LNet header between its bytes and its host form. */
+/* Conversion of the LNet header between bytes and host form. */
 #include "plat.h"
 #include "lnet/wire.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The ping info: what a node says of itself, and how another node's is read. */
+/* The ping info: encoding that of this node, and decoding that of another node. */
 #include "plat.h"
 #include "lnet/wire.h"
 
@@ -82,7 +82,7 @@ int lnet_pinginfo_encode(u8 *buf, unsigned int size, u32 features, u32 pid, u32 
 
 /* ---- reading ---- */
 
-/* The bytes that came, and where their NIDs go. */
+/* The received bytes, and the array for their NIDs. */
 struct reader {
 	struct lnet_pinginfo *out;
 	const u8 *buf;
@@ -147,7 +147,7 @@ static void large_read(struct reader *r, const u8 *p)
 	r->nis[0] = primary;
 }
 
-/* Entries of a size that no NID has are stepped over; the first that does not fit ends it. */
+/* Skips entries of a size that no NID has, and stops at the first incomplete entry. */
 static void larges_read(struct reader *r, unsigned int pos)
 {
 	unsigned int end = min(r->len, r->out->size);
@@ -164,7 +164,7 @@ static void larges_read(struct reader *r, unsigned int pos)
 	}
 }
 
-/* The fixed part: -EPROTO if it is not a ping info that can be used. */
+/* Reads the fixed part. -EPROTO: this is no usable ping info. */
 static int head_read(struct reader *r, u32 *nnis, u32 *msg_size)
 {
 	const struct lnet_wire_ping *w = (const struct lnet_wire_ping *)r->buf;

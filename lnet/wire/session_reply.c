@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The REPLY to an opening: 32 bytes, little-endian: magic, version, window, 0, receiver instance,
- * grant.
+ * The REPLY to a session open request, 32 bytes, little-endian: magic, version, window, 0, instance
+ * number of the receiver, session ID.
  */
 #include "wire/wire.h"
 

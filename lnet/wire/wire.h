@@ -6,7 +6,7 @@
 #include "plat.h"
 
 /* ---- session_reply.c ------------------------------------------------------------------------- */
-#define LNET_GRANT_SIZE 32	/* REPLY to an opening */
+#define LNET_GRANT_SIZE 32	/* REPLY to a session open request */
 
 /* Writes the REPLY to a session open request, LNET_GRANT_SIZE bytes. */
 void lnet_grant_encode(u8 *buf, u32 W, u64 instance, u64 grant);
