@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Functions of base/: timers, scatter lists, outcomes, hold-downs. They know no instance. */
+/* Functions of base/, which use no instance: timers, scatter lists, outcomes, hold-downs. */
 #ifndef LNET_BASE_BASE_H
 #define LNET_BASE_BASE_H
 
@@ -19,21 +19,21 @@ struct lnet_op;
 void lnet_wheel_init(struct lnet_wheel *w, u64 now_ns);
 /* Makes @t an idle timer. */
 void lnet_timer_init(struct lnet_timer *t, enum lnet_timer_kind kind);
-/* Makes @t idle; nothing if it is. */
+/* Disarms @t, if it is armed. */
 void lnet_timer_cancel(struct lnet_wheel *w, struct lnet_timer *t);
 /* Removes @t from the list @due of lnet_wheel_advance(). */
 void lnet_timer_fired(struct lnet_wheel *w, struct lnet_timer *t);
 /* Arms @t, or moves it if it is armed. */
 void lnet_timer_set(struct lnet_wheel *w, struct lnet_timer *t, u64 when_ns);
 /*
- * For many that wait equally long, most of which are cancelled before: an idle one goes behind the
- * last one queued. Into the wheel if its time is earlier.
+ * Arms the idle @t at the end of the queue, or in the wheel if the last queued timer is later. For
+ * many timers of equal duration, most of which are cancelled before they expire.
  */
 void lnet_timer_queue(struct lnet_wheel *w, struct lnet_timer *t, u64 when_ns);
-/* Not later than the first expiry; U64_MAX: no timer is armed. */
+/* A time not later than the first expiry; U64_MAX: no timer is armed. */
 u64 lnet_wheel_next_ns(struct lnet_wheel *w);
 /*
- * Moves at most @max expired timers to @due. The order is: up to half of @max from the queue, the
+ * Moves at most @max expired timers to @due, in this order: up to half of @max from the queue, the
  * wheel by slot and insertion, the rest of the queue. Also moves at most LNET_TIMER_MOVES timers to
  * lower levels. If timers are left, lnet_wheel_next_ns() is not in the future. The caller removes
  * each timer from @due by lnet_timer_fired().
@@ -43,7 +43,7 @@ unsigned int lnet_wheel_advance(struct lnet_wheel *w, u64 now_ns, struct list_he
 
 /* ---- outcomes.c ------------------------------------------------------------------------------ */
 extern const struct lnet_outcome_info lnet_outcomes[LNET_NR_OUTCOMES];
-/* The errno of the end of @op: that of its outcome, or of the connection that the peer rejected. */
+/* The errno of the ended @op: of its outcome, or of the connection that the peer rejected. */
 int lnet_op_err(const struct lnet_op *op);
 
 /* ---- a token bucket that is stored as one time ----------------------------------------------- */

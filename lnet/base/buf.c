@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Copies between contiguous memory and a piece of a fragmented buffer, and cuts such pieces into
- * fragments.
- */
+/* Copies to and from a range of a fragmented buffer, and splits such a range into fragments. */
 #include "plat.h"
 #include <lnet/lnd.h>
 
-/* A place inside a buffer: @at bytes into fragment @ix. */
+/* A position in a buffer: @at bytes into fragment @ix. */
 struct spot {
 	const struct lnet_frag *frags;
 	u32 ix, nr, at;
@@ -23,10 +20,7 @@ static struct spot spot_find(const struct lnet_buf *buf, u32 pos)
 	return s;
 }
 
-/*
- * The rest of this fragment, at most @len bytes, into @piece; then moves on. False: the buffer ends
- * here.
- */
+/* Sets @piece to the rest of the fragment, at most @len bytes, and advances. False: no bytes. */
 static bool spot_piece(struct spot *s, u32 len, struct lnet_frag *piece)
 {
 	while (s->ix < s->nr && s->at == s->frags[s->ix].len) {
@@ -41,9 +35,7 @@ static bool spot_piece(struct spot *s, u32 len, struct lnet_frag *piece)
 	return true;
 }
 
-/*
- * The address of [pos, pos + len) if it lies in the first fragment, as it mostly does; else NULL.
- */
+/* The address of [pos, pos + len) if it is in the first fragment, the usual case; else NULL. */
 static void *straight(const struct lnet_buf *buf, u32 pos, u32 len)
 {
 	u64 at = (u64)buf->offset + pos;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * How transfers end, as a table: name, error number, whom to blame, what may have been delivered.
- */
+/* The table of outcomes: name, errno, attribution, delivery. Names of outcomes and events. */
 #include "model/op.h"
 #include "base/base.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The timer wheel of a shard: five levels of 64 slots, tick 2^17 ns; arming and cancelling are
- * O(1). Beside it a queue of those that wait equally long, where they cost less.
+ * O(1). In addition, a queue serves timers of equal duration at a lower cost.
  */
 #include "base/base.h"
 
@@ -46,7 +46,7 @@ static void place(struct lnet_wheel *w, struct lnet_timer *t, u64 tick)
 	unsigned int level = 0, ix;
 	struct lnet_wheel_slot *slot;
 
-	if (ahead >= WHEEL_TICKS) {	/* comes round again and is placed anew then */
+	if (ahead >= WHEEL_TICKS) {	/* placed again when this slot begins */
 		ahead = WHEEL_TICKS - 1;
 		tick = w->now_tick + ahead;
 	}
@@ -122,7 +122,7 @@ static u64 level_next(const struct lnet_wheel *w, unsigned int level)
 	return (now + 1 + __ffs64(used)) << shift;
 }
 
-/* When the first of @level expires, unless it was cancelled meanwhile. */
+/* The first expiry of @level, or an earlier time if the first timer was cancelled. */
 static u64 level_first_ns(const struct lnet_wheel *w, unsigned int level)
 {
 	u64 tick = level_next(w, level), used = w->used[TOP], first_ns = U64_MAX;
@@ -131,7 +131,7 @@ static u64 level_first_ns(const struct lnet_wheel *w, unsigned int level)
 		return U64_MAX;
 	if (level < TOP)
 		first_ns = w->slot[level][(tick >> (LEVEL_SHIFT * level)) & SLOT_MASK].first_ns;
-	/* At the top, what is beyond the wheel stands before what is not. */
+	/* At the top level, timers beyond the wheel may be in earlier slots than other timers. */
 	for (; level == TOP && used; used &= used - 1)
 		first_ns = min(first_ns, w->slot[TOP][__ffs64(used)].first_ns);
 	return max(tick_of(first_ns), w->now_tick + 1) << LNET_TICK_SHIFT;
