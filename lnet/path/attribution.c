@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Who is to blame when a path fails: the pair alone, our interface, or the peer's.
+ * Attributes the failure of a path: to the path alone, or also to its NI or its peer NI.
  *
- * Some failures name the culprit: our driver saw them on our side, or the peer's side answered for
- * itself. All others show only that a pair does not work, be it for a port of a switch between the
- * two. An end is charged with such a failure
+ * Some outcomes identify the end that failed: the local driver detected the failure, or the peer
+ * reported it. All others show only that the path does not work, for example because of a switch
+ * port between its ends. Such a failure is attributed to an end
  *
- *  - not if another partner was heard by it since the silence began: it works;
- *  - if another partner has failed there lately and was not heard since: two agree;
- *  - if no other partner was heard there lately: nobody else can tell.
+ *  - not if another partner of the end responded since the path became unresponsive;
+ *  - if another partner failed within the last 60 s and has not responded since;
+ *  - if no other partner responded within the last 60 s, so nothing disproves it.
  *
- * Else it waits for the next partner to fail. Partners of our interface are the interfaces of peers
- * that it talks to, routers' in place of those behind them; each shard keeps the last two that
- * were heard and the last two that failed, and all shards' are looked at. Partners of a peer's
- * interface are our interfaces and the routers that lead to it: its other paths.
+ * Otherwise the end is penalized only when a further partner fails. The partners of an NI are the
+ * next hops to which it sends. Each shard keeps the last two that responded and the last two that
+ * failed; all shards are checked. The partners of a peer NI are the NIs and routers of its other
+ * paths.
  */
 #include "path/path.h"
 #include "shard/trace.h"
 
 #define LATELY_NS	(60 * (u64)NSEC_PER_SEC)
 
-/* Of the other partners of an end. */
+/* The other partners of an end. */
 struct others {
-	u64 heard_ns;			/* the last time that one was; 0: never */
-	bool failed;			/* one lately, and was not heard since */
+	u64 heard_ns;			/* last response of one; 0: never */
+	bool failed;			/* one failed recently, and has not responded since */
 };
 
-/* Failures that say whose they are. */
+/* True if the outcome identifies the end that failed. */
 static bool names_culprit(const struct lnet_path *path, enum lnet_outcome how)
 {
 	switch (how) {
@@ -37,7 +37,7 @@ static bool names_culprit(const struct lnet_path *path, enum lnet_outcome how)
 	case LNET_LOCAL_ERROR:
 	case LNET_REMOTE_ERROR:
 		return true;
-	case LNET_REMOTE_TIMEOUT:	/* the way to a router says nothing of what is behind */
+	case LNET_REMOTE_TIMEOUT:	/* behind a router, any hop may have failed */
 		return !lnet_path_routed(path);
 	default:
 		return false;
@@ -56,7 +56,7 @@ static bool to_blame(const struct others *o, u64 since_ns, u64 now_ns)
 	return o->failed || !lately(o->heard_ns, now_ns);
 }
 
-/* The latest of the two in @seen that is not @but; 0: never. */
+/* The latest time of a partner in @seen other than @but; 0: never. */
 static u64 last_seen(const struct lnet_seen *seen, u32 but)
 {
 	u64 ns = 0;

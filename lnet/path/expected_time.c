@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Selection by expected time: what each path has under way, how fast it gets done, and so when a
- * further request would be done.
+ * Selection by expected time: estimates when a further request would be done on each path, from the
+ * requests in flight on the path and its measured rate.
  *
- * Requests count from when they choose a path, wherever they wait, until they end; so what a path
- * has got done in a span in which it always had something under way is its rate, whatever limits
- * it: the link, the far end, or the round trip. A slow rail is not left alone: it gets what it
- * gets done in the time that the fast ones take for the rest.
+ * A request counts from the choice of its path until its end, wherever it waits. The bytes done in
+ * a span in which the path was never idle therefore give its rate, whatever limits it: the link,
+ * the peer, or the round-trip time. A slow rail is also used: it receives as many requests as it
+ * completes in the time that the fast rails need for the others.
  */
 #include "path/path.h"
 
-#define HEADER_BYTES	256		/* what a message costs beside its payload */
-/* A sample of the rate: so much time and so many ends, as they come in bursts; or so much time. */
+#define HEADER_BYTES	256		/* cost of a message in addition to its payload */
+/* A rate sample: SAMPLE_NS and SAMPLE_ENDS ends (which occur in bursts), or SAMPLE_LONG_NS. */
 #define SAMPLE_NS	(2 * (u64)NSEC_PER_MSEC)
 #define SAMPLE_ENDS	8
 #define SAMPLE_LONG_NS	(50 * (u64)NSEC_PER_MSEC)
-/* A rate that nothing has tested for so long counts as twice as good: it is tried again. */
+/* After each such time without a test, a rate counts as twice as good, so the path is retried. */
 #define FORGET_NS	(500 * (u64)NSEC_PER_MSEC)
 #define FORGET_MAX	10		/* doublings */
-#define UNKNOWN_MBIT	1000		/* of a link that does not tell its speed */
+#define UNKNOWN_MBIT	1000		/* for a link of unknown speed */
 #define NS_MAX		(1ULL << 35)	/* for 1 MiB */
 
-/* ns for 1 MiB at @mbit. */
+/* Time in ns for 1 MiB at @mbit. */
 static u64 nominal_ns(u32 mbit)
 {
 	return clamp_t(u64, div_u64(8ULL * 1000 << 20, mbit ? mbit : UNKNOWN_MBIT), 1, NS_MAX);
 }
 
-/* What was measured counts as better the longer nothing has tested it. */
+/* The measured time for 1 MiB, halved for each FORGET_NS since load->end_ns. */
 static u64 seen_ns(const struct lnet_load *load, u64 now_ns)
 {
 	u64 idle_ns = now_ns - min(now_ns, load->end_ns);
@@ -62,13 +62,13 @@ void lnet_load_add(struct lnet_path *path, struct lnet_att *att, u64 now_ns)
 		return;
 	load = &path->stats->load;
 	if (unlikely(load->mbit != mbit)) {
-		/* If the speed of a link changes, the measured time changes in proportion. */
+		/* The measured time is inversely proportional to the speed of the link. */
 		if (load->mbit && mbit && load->mib_ns)
 			load->mib_ns = clamp_t(u64, div_u64(load->mib_ns * load->mbit, mbit), 1,
 					       NS_MAX);
 		load->mbit = mbit;
 	}
-	/* What was seen of the sample before the pause still counts, the pause does not. */
+	/* The sample includes the time before the pause, but not the pause. */
 	if (!load->bytes) {
 		load->since_ns = now_ns - load->seen_ns;
 		load->mib_ns = seen_ns(load, now_ns);
@@ -78,13 +78,13 @@ void lnet_load_add(struct lnet_path *path, struct lnet_att *att, u64 now_ns)
 	load->bytes += att->load;
 }
 
-/* The path was heard of after the attempt left: it is taken as done by it. */
+/* Counts @bytes as done at the last response on @path, which is after the attempt was sent. */
 static void took(const struct lnet_path *path, struct lnet_load *load, u32 bytes)
 {
 	u64 now_ns = path->evidence_ns, span_ns, mib_ns;
 
 	load->end_ns = now_ns;
-	if (path->back_ns > load->since_ns)	/* no rate can be had of a silence */
+	if (path->back_ns > load->since_ns)	/* an outage gives no rate */
 		begin(load, path->back_ns);
 	load->done += bytes;
 	load->ends++;

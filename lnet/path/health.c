@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Health of paths and interfaces: what raises and lowers it.
+ * Health of paths and interfaces: which events raise and lower it.
  *
- * A failure costs its path the sensitivity, and those of the ends that its outcome blames too, if
- * they are to blame for more than this pair: attribution.c. A success gives back the step. What
- * fails by an interface without link costs the path alone: that nothing passes there is known, and
- * says nothing of its ends when the link is back. As in stock LNet our own NIDs are never blamed as
- * peers; other than there, a peer's only NID is: it changes no choice, but it is shown and starts
- * the pings that tell when the peer is back.
+ * A failure lowers the health of its path by health_sensitivity, and also that of each end to which
+ * its outcome and attribution.c attribute it. A success adds health_step. A failure on an NI
+ * without link lowers only the path: the cause is known, and shows nothing about the ends once the
+ * link is up. As in stock LNet, a local NID is never penalized as a peer. Unlike in stock LNet, the
+ * only NID of a peer is penalized. Its lower health changes no selection, but users see it, and it
+ * starts the pings that detect when the peer responds again.
  *
- * Of a path through a router the near end and the way to the router are the trunk's business: what
- * a driver says is said of that. Pings of the path itself, and requests that get no answer though
- * the router lives, are charged to the path, and to the far end if all ways to it agree.
+ * For a routed path, failures that a driver reports concern the first-hop path: the NI and the
+ * router. Failed pings of the path itself, and requests without reply although the router responds,
+ * penalize the path. They also penalize the peer NI if no other path to it works: attribution.c.
  */
 #include "base/base.h"
 #include "shard/shard.h"
@@ -19,7 +19,7 @@
 #include "path/path.h"
 #include "shard/trace.h"
 
-#define UP_AFTER	16U	/* successes until an interface that was at 0 is announced as up */
+#define UP_AFTER	16U	/* successes until an NI that had health 0 is advertised as up */
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
@@ -29,9 +29,9 @@ bool lnet_ni_up(const struct lnet_ni *ni)
 }
 
 /*
- * Announced as up again is an interface after so many successes in a row: more would leave peers
- * without it for as long as the budget of pings lasts. Each time it falls soon after it rose it
- * needs twice as many, so that one that loses messages stays down.
+ * The health at which an NI is advertised as up again: UP_AFTER successes. A higher value would
+ * keep peers from using the NI for as long as the ping rate limit delays recovery. Each fall to 0
+ * soon after a recovery doubles the value, so that an NI that loses messages stays down.
  */
 static int up_at(const struct lnet_ni *ni)
 {
@@ -40,7 +40,7 @@ static int up_at(const struct lnet_ni *ni)
 	return (int)lnet_doubled(UP_AFTER * step, READ_ONCE(ni->falls.nr), LNET_HEALTH_MAX);
 }
 
-/* A worker makes the new ping info. */
+/* Updates the advertised status of @ni for @health. A worker then builds the new ping info. */
 static void ni_announce(struct lnet_ni *ni, int health)
 {
 	bool was = lnet_ni_marked(ni, LNET_MARK(NO_HEALTH));
@@ -67,7 +67,7 @@ static int health_clamp(int health)
 	return clamp(health, 0, LNET_HEALTH_MAX);
 }
 
-/* Written from several shards: added in one step, never outside 0..1000. */
+/* Several shards write the health of an NI, so the change is atomic and stays within 0..1000. */
 static void ni_change(struct lnet_ni *ni, int by)
 {
 	int seen = atomic_read(&ni->health);
@@ -88,7 +88,6 @@ static void pni_change(struct lnet_peer_ni *pni, int by)
 	lnet_trace(health, pni->ln, &pni->nid, was, pni->health);
 }
 
-/* Of the pair alone. */
 static void path_change(struct lnet_path *path, int by)
 {
 	path->health = health_clamp(path->health + by);
@@ -115,8 +114,8 @@ void lnet_health_ok(struct lnet_shard *sh, struct lnet_path *path, bool from_pee
 }
 
 /*
- * Where the outcome of a failed attempt is counted: position + 1 in the three kinds of counters, 0:
- * not there. A rejection is no failed attempt: lnet_rejection_take().
+ * The counters of the outcomes of failed attempts: index + 1 among those of the shard, the NI and
+ * the peer NI; 0: none. A rejection is no failed attempt: lnet_rejection_take().
  */
 static const struct {
 	u8 c, ni, pni;
@@ -188,7 +187,7 @@ void lnet_health_silence(struct lnet_shard *sh, const struct lnet_att *att)
 		lnet_health_fail(sh, path, LNET_REMOTE_TIMEOUT, since_ns);
 }
 
-/* ---- by hand --------------------------------------------------------------------------------- */
+/* ---- set by the operator --------------------------------------------------------------------- */
 
 struct by_hand {
 	const struct lnet_nid *nid;
@@ -198,8 +197,8 @@ struct by_hand {
 };
 
 /*
- * Sets the health of those that h->nid names, if h->ni is NULL, and recovers their paths. A user
- * who declares an end whole declares its paths whole.
+ * If h->ni is NULL, sets the health of the peer NIs that h->nid matches. Starts recovery of their
+ * paths, or of those of h->ni. If an end is set to 1000, its paths are also set to 1000.
  */
 static void peer_set(struct lnet_pass *p, struct lnet_peer *peer, void *arg)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The line in which paths of a shard wait for the budget of recovery pings. Each has its turn, in
- * order, and only the first is looked at: when a switch fails thousands of paths wait at once.
- * Each peer also has a token bucket, which bounds the pings that one peer can cause.
+ * The queue in which paths of a shard wait, in order, for the ping rate limit. Only the first path
+ * is checked, because thousands of paths wait at once when a switch fails. Each peer also has a
+ * token bucket, which bounds the pings that one peer can cause.
  */
 #include "base/base.h"
 #include "path/path.h"
 #include "shard/trace.h"
 
-#define BUDGET_BURST	8	/* pings that may follow each other at once */
-#define CLAIMED_BURST_S	10ULL	/* seconds of recovery_ping_rate in the bucket of a claimer */
+#define BUDGET_BURST	8	/* pings that may be sent back to back */
+#define CLAIMED_BURST_S	10ULL	/* bucket of a claimer, in s of recovery_ping_rate */
 
 void lnet_probes_init(struct lnet_probes *probes,
 		      void (*ping)(struct lnet_pass *p, struct lnet_path *path, u64 timeout_ns))
@@ -46,7 +46,7 @@ void lnet_probe_first(struct lnet_pass *p, struct lnet_path *path)
 	lnet_probes_run(p);
 }
 
-/* The rate is the node's: each shard has its part of it. */
+/* recovery_rate is a rate of the node: each shard has an equal part of it. */
 static void budget_take(struct lnet_shard *sh, u64 now_ns)
 {
 	u64 gap_ns = div64_u64(NSEC_PER_SEC * sh->ln->nr_shards,
@@ -63,9 +63,8 @@ static u64 ping_gap(const struct lnet *ln)
 }
 
 /*
- * A node would ping a peer for ever that replies to pings and fails all requests. A token bucket
- * bounds these pings. Each path recovers by separate pings, so each path adds a
- * burst.
+ * Without the token bucket, a node would ping a peer for ever that replies to pings but fails all
+ * requests. Each path recovers by separate pings, so each path adds a burst.
  */
 u64 lnet_probe_pay(struct lnet_pass *p, struct lnet_peer *peer)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The rails to a peer as users see them: how well they are, and what they failed. */
+/* Reports the rails to a peer: their ends, health and number of retransmitted messages. */
 #include "shard/shard.h"
 #include "topology/topology.h"
 #include "path/path.h"

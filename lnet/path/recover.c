@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The recovery of paths that are not whole: pings pinned to the pair they test.
+ * Recovery: tests each path that is not healthy by pings on this path.
  *
- * A path is whole while it and both ends stand at 1000 and it is neither suspect nor down;
- * otherwise it recovers. Slow: one ping at a time, after each failure a pause of a quarter of the
- * time it has been down, with jitter. Quick, from the first answer on: a few at once, each giving a
- * point to the path and both ends, until all are whole. All pings of a node share one budget.
- * All pings of a peer share a token bucket; when it is empty, they follow recovery_ping_rate.
- * A failed ping lowers the path until it is at 0, and the far end if that is to blame, but the near
- * end only once an outage: an NI is not to blame for each second that one of its peers is dead.
- * That NI then heals by its other paths, whose recovery lnet_select() starts when it meets them.
+ * Slow recovery sends one ping at a time. After each failure it pauses for a quarter of the time
+ * since the path went down, with jitter. Quick recovery begins with the first reply. It has several
+ * pings in flight, and each reply adds health_step to the path and both ends, until the path is
+ * healthy. All pings of a node share one rate limit. All pings of a peer share a token bucket; when
+ * it is empty, they follow recovery_ping_rate.
  *
- * Of a path through a router the near end and the way to the router are the trunk's business. The
- * path's own pings go to the far end, while the trunk is well.
+ * A failed ping lowers the health of the path down to 0, and that of the peer NI if attribution.c
+ * attributes it. It lowers the NI only once per outage, as a dead peer is no fault of the NI. The
+ * NI then recovers by its other paths, whose recovery lnet_select() starts when it checks them.
+ *
+ * A routed path leaves the NI and the router to the first-hop path. It pings its peer NI, but only
+ * while the first-hop path is neither suspect nor down.
  */
 #include "base/base.h"
 #include "shard/shard.h"
@@ -22,15 +23,15 @@
 
 enum { RECOVER_NOT, RECOVER_SLOW, RECOVER_QUICK };
 
-#define PINGS_AT_ONCE		4	/* quick recovery: under way at one time */
+#define PINGS_AT_ONCE		4	/* in flight at a time in quick recovery */
 #define PING_TIMEOUT_MIN_NS	(100 * (u64)NSEC_PER_MSEC)
-/* A path that fell silent may have become as slow as this; until then a late ping says nothing. */
+/* A suspect path may only have become slow: for this time, a late ping does not prove it down. */
 #define DOUBT_NS		(250 * (u64)NSEC_PER_MSEC)
-/* Of one whose round trip is not known, and who dials first: as TCP begins (RFC 6298). */
+/* The same for an unknown round-trip time, as the driver may connect first: RTO of RFC 6298. */
 #define UNKNOWN_NS		((u64)NSEC_PER_SEC)
-#define BUSY_NS			((u64)NSEC_PER_SEC)	/* a path heard of within this is alive */
+#define BUSY_NS			((u64)NSEC_PER_SEC)	/* older responses do not count */
 
-/* Nobody waits for ever for a peer that has gone for good, least for one that nobody configured. */
+/* True after recovery_limit without response; for a peer not configured, also after peer_age. */
 static bool given_up(const struct lnet *ln, const struct lnet_path *path, u64 now_ns)
 {
 	u64 limit_ns = READ_ONCE(ln->tun.recovery_limit), age_ns = READ_ONCE(ln->tun.peer_age);
@@ -45,8 +46,9 @@ static bool given_up(const struct lnet *ln, const struct lnet_path *path, u64 no
 }
 
 /*
- * Without link nothing can pass, here or there; lnet_select() starts again when it is back, and a
- * peer says when its interface is. The way to the router is seen to first.
+ * True if @path needs pings, and they may succeed. Without link they cannot: lnet_select() restarts
+ * recovery when the link of the NI is up, and the peer advertises when its interface is up. The
+ * first-hop path recovers before the paths through the gateway.
  */
 static bool worth_it(struct lnet_shard *sh, const struct lnet_path *path, u64 now_ns)
 {
@@ -78,7 +80,7 @@ static void stop(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns)
 	lnet_path_log_whole(path, now_ns);
 }
 
-/* As soon as the budget allows. */
+/* Sends a ping as soon as the ping rate limit allows. */
 static void ping_soon(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns)
 {
 	lnet_timer_cancel(&sh->wheel, &path->timer);
@@ -119,7 +121,7 @@ static u64 ping_timeout(const struct lnet *ln, const struct lnet_path *path)
 	return min(max(4 * lnet_path_suspect_after(ln, path), PING_TIMEOUT_MIN_NS), most_ns);
 }
 
-/* No more pings under way than points are missing: an NI at 900 takes exactly 100. */
+/* Bounded by the missing health: with a health_step of 1, an NI at 900 needs exactly 100 pings. */
 static unsigned int pings_wanted(const struct lnet *ln, const struct lnet_path *path)
 {
 	u64 step = READ_ONCE(ln->tun.health_step);
@@ -143,10 +145,10 @@ static void ping_send(struct lnet_pass *p, struct lnet_path *path)
 }
 
 /*
- * [sh] Only messages of another peer may have named the peer of @path, which may not exist. While
- * the node has received nothing from the NID of @path, that other peer pays for the ping. False: it
- * cannot pay, and the node does not ping @path until it next considers @path for a message. Call it
- * last: it pays for a ping that is sent.
+ * [sh] A peer that only messages of its claimer named may not exist. Until the node receives
+ * something from the NID of @path, pings use the bucket of the claimer. False: the bucket is empty;
+ * the node does not ping @path until it next considers @path for a message. A caller makes this
+ * check last, because the check takes a ping from the bucket.
  */
 static bool claimer_pays(struct lnet_pass *p, const struct lnet_path *path)
 {
@@ -171,7 +173,7 @@ bool lnet_path_probe(struct lnet_pass *p, struct lnet_path *path)
 		return false;
 	}
 	if (path->pinging >= pings_wanted(p->ln, path))
-		return false;			/* lnet_path_ping_done() goes on */
+		return false;			/* lnet_path_ping_done() continues */
 	wait_ns = lnet_probe_pay(p, path->pni->peer);
 	if (unlikely(wait_ns)) {
 		lnet_count(p->sh, recovery_limited);
@@ -201,7 +203,7 @@ static bool is_heard_within(const struct lnet_path *path, u64 now_ns, u64 span_n
 	return path->evidence_ns && now_ns - min(now_ns, path->evidence_ns) < span_ns;
 }
 
-/* By a path other than @but, which may be NULL. */
+/* True if a path other than @but, which may be NULL, responded within BUSY_NS. */
 static bool heard_beside(const struct lnet_peer *peer, const struct lnet_path *but, u64 now_ns)
 {
 	const struct lnet_peer_ni *pni;
@@ -219,10 +221,7 @@ bool lnet_peer_is_heard(const struct lnet_peer *peer, u64 now_ns)
 	return heard_beside(peer, NULL, now_ns);
 }
 
-/*
- * Pause after a failed ping: a quarter of the time it is down, within the bounds, 20 % more or
- * less.
- */
+/* Pause after a failed ping: a quarter of the time since down_ns, within the bounds, +-20 %. */
 static u64 pause(struct lnet_pass *p, const struct lnet_path *path)
 {
 	const struct lnet_tunables *tun = &p->ln->tun;
@@ -233,13 +232,13 @@ static u64 pause(struct lnet_pass *p, const struct lnet_path *path)
 
 	if (path->down_ns && p->now_ns > path->down_ns)
 		ns = max(ns, (p->now_ns - path->down_ns) / 4);
-	/* Another path to the peer is alive: it is talked to, so this one is missed. */
+	/* If another path to the peer responds, there is traffic that could use this path. */
 	if (path->pni->peer && heard_beside(path->pni->peer, path, p->now_ns))
 		most_ns = min(most_ns, READ_ONCE(tun->busy_recovery_ping_interval));
 	return min(div_u64(min(ns, most_ns) * percent, 100), most_ns);
 }
 
-/* True: the first that is answered since the path failed. */
+/* True: this is the first reply since the path failed. */
 static bool ping_ok(struct lnet_pass *p, struct lnet_path *path, u64 rtt_ns)
 {
 	bool first = path->recovering == RECOVER_SLOW;
@@ -258,8 +257,9 @@ static bool ping_ok(struct lnet_pass *p, struct lnet_path *path, u64 rtt_ns)
 }
 
 /*
- * Who pays for a ping that failed. With signs of life meanwhile the network works and the peer did
- * not answer; a lost path was paid for by lnet_path_lost(); what was refused is the peer's.
+ * Attributes a failed ping. @alive: the path responded meanwhile, so the network works, and the
+ * peer did not reply. lnet_path_lost() has penalized a lost path (-ECONNRESET). All other errors
+ * except a timeout are attributed to the peer.
  */
 static void ping_blame(struct lnet_pass *p, struct lnet_path *path, int status, bool alive)
 {
@@ -287,7 +287,7 @@ static bool is_evidence(int status)
 	return status != -ENOMEM && status != -ECANCELED && status != -ESHUTDOWN;
 }
 
-/* Connections that show life are left alone. */
+/* Lists @path for a reset of its connections. The caller spares connections that respond. */
 static void reset_later(struct lnet_pass *p, struct lnet_path *path)
 {
 	if (path->ni->ops->path_reset && !lnet_path_routed(path) && list_empty(&path->reset) &&
@@ -338,8 +338,8 @@ static void path_down(struct lnet_path *path, int status, u64 now_ns)
 }
 
 /*
- * The ping is late, and may be so without being lost: the path fell silent just now, or its driver
- * has much to send and makes progress.
+ * True if the ping may be late but not lost: the path became suspect just now, or its driver still
+ * has attempts and makes progress.
  */
 static bool may_be_slow(const struct lnet_pass *p, const struct lnet_path *path, int status,
 			bool alive)
@@ -360,7 +360,7 @@ static void ping_failed(struct lnet_pass *p, struct lnet_path *path, int status)
 
 	if (path->recovering == RECOVER_SLOW &&
 	    (!list_empty(&path->timer.link) || !list_empty(&path->line)))
-		/* one of several of the quick time; the first has said it */
+		/* a parallel ping of quick recovery; the first failure counted */
 		return;
 	if (is_evidence(status) && lnet_ni_has_link(path->ni) &&
 	    !may_be_slow(p, path, status, alive)) {
@@ -390,8 +390,8 @@ bool lnet_path_ping_done(struct lnet_pass *p, struct lnet_path *path, int status
 }
 
 /*
- * The list is this thread's, and a path on it is not dropped; off it, its two ends are counted
- * instead.
+ * Only this thread uses p->resets. A path on this list is not freed; when it is removed from the
+ * list, references keep its two ends instead.
  */
 void lnet_path_resets(struct lnet_pass *p)
 {

@@ -1,28 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Chooses the path of a message: filters the pairs (local NI, peer NI), ranks what is left.
+ * Chooses the path of a message: filters the paths to the peer, and ranks the candidates.
  *
- * The policy is the list PATH_RANKS. A candidate that has less than another at one rank has lost to
- * it, whatever the ranks behind say. One walk compares each candidate with the best one before it:
- * rank by rank, and only up to the first rank at which the two differ. Selection, hedging and
- * explain use this walk. A pair that is the only one is not ranked.
+ * The policy is the list PATH_RANKS. The first rank in which two candidates differ decides between
+ * them, whatever the later ranks are. One walk compares each candidate with the best one before it.
+ * Selection, hedging and explain use this walk. The only path to a peer is not ranked.
  *
- * Health is the exception: candidates within the health range of the best, among those which are
- * equal in the ranks before, count as equal to it. If there is such a range, a first walk finds the
- * best.
+ * Health is the exception: among candidates that are equal in the earlier ranks, those within
+ * health_range of the best one count as equal to it. With a range, a first walk finds the best one.
  *
- * "responsive" stands before health because suspicion is news of milliseconds and changes no
- * health; "link_up" before that, so that an interface without link is used only when no other is
- * left, in the hope that the link comes back. Routers are the last resort: ways through them count
- * only when all pairs on a common net are silent or without link; a route that is down counts when
- * there is nothing else.
+ * "responsive" is before health because a path becomes suspect within milliseconds, and suspicion
+ * changes no health. "link_up" is the first rank, so that an NI without link is used only if no
+ * other is left, as the link may be up again soon. Routers are the last resort: routed paths are
+ * used only if all direct paths are suspect or without link. A route that is down is used only if
+ * nothing else is left.
  */
 #include "topology/topology.h"
 #include "path/path.h"
 #include "shard/hooks.h"
 #include "shard/trace.h"
 
-#define NUMA_LOCAL	10	/* distances as firmware tables have them */
+#define NUMA_LOCAL	10	/* distances as in firmware tables */
 #define NUMA_REMOTE	20
 
 const char *const lnet_path_rank_names[LNET_NR_PATH_RANKS] = {
@@ -31,19 +29,19 @@ const char *const lnet_path_rank_names[LNET_NR_PATH_RANKS] = {
 #undef RANK
 };
 
-/* One question, its filters, and how health is compared. */
+/* One selection: its parameters, its filters, and the comparison of health. */
 struct walk {
 	struct lnet_shard *sh;
 	struct lnet_select *s;
-	const struct lnet_ni *ni;	/* asked for, or sticky; only compared, never looked into */
+	const struct lnet_ni *ni;	/* requested, or sticky; compared, never dereferenced */
 	const struct lnet_peer_ni *hop;
-	u64 avoid;			/* paths that are out */
+	u64 avoid;			/* excluded paths */
 	bool by_time;			/* tunable selection */
-	s64 numa_near;			/* tunable numa_range: nearer counts as equally near */
-	s64 health_more, health_most;	/* what health is raised by, and up to */
+	s64 numa_near;			/* tunable numa_range: smaller distances are equal */
+	s64 health_more, health_most;	/* added to a health value; limit of the sum */
 };
 
-/* The tunables stay the same for a walk, so that all candidates are compared by one order. */
+/* Reads the tunables once per walk, so that one order applies to all candidates. */
 static struct walk walk_of(struct lnet_shard *sh, struct lnet_select *s, const struct lnet_ni *ni,
 			   const struct lnet_peer_ni *hop)
 {
@@ -87,7 +85,7 @@ static s64 rank_link(const struct lnet_path *path)
 	return service == LNET_NI_OK || service == LNET_NI_DEGRADED;
 }
 
-/* More is better. The compiler knows @rank where two candidates are compared. */
+/* A larger value is better. In is_better(), @rank is a constant for the compiler. */
 static __always_inline s64 rank_of(const struct walk *w, const struct lnet_path *path,
 				   enum lnet_path_rank rank)
 {
@@ -99,7 +97,7 @@ static __always_inline s64 rank_of(const struct walk *w, const struct lnet_path 
 		return rank_link(path);
 	case LNET_RANK_route_up:
 		return !routed || usable(path);
-	case LNET_RANK_responsive:	/* a router's silence is that of all behind it */
+	case LNET_RANK_responsive:	/* a suspect router affects all paths through it */
 		return !path->suspect_ns && !path->trunk->suspect_ns;
 	case LNET_RANK_direct:
 		return !routed;
@@ -116,13 +114,13 @@ static __always_inline s64 rank_of(const struct walk *w, const struct lnet_path 
 	case LNET_RANK_gw_health:
 		return routed ? lnet_path_health(path->trunk) : 0;
 	/*
-	 * A degraded interface has its turn as often as its weight says. Expected time knows
-	 * better: it sees how fast things get done.
+	 * A degraded NI is chosen in proportion to its weight. Selection by expected time
+	 * ignores the weight, because the measured rate of the path includes its effect.
 	 */
 	case LNET_RANK_share:
 		return likely(!READ_ONCE(path->ni->wear)) || w->by_time ||
 		       w->sh->turn >= nis->share_turn;
-	case LNET_RANK_due:		/* stands still where it is not asked for */
+	case LNET_RANK_due:
 		return likely(!w->by_time) ? 0 :
 			-(s64)lnet_load_due_ns(path, w->s->bytes,
 					       lnet_rec_value(w->sh, w->sh->now_ns));
@@ -130,7 +128,7 @@ static __always_inline s64 rank_of(const struct walk *w, const struct lnet_path 
 		return -numa_distance(w, path->ni);
 	case LNET_RANK_credits:
 		return min(nis->credits, path->hop->credits);
-	/* All turns are the shard's one counter: the sum says which pair was left alone longer. */
+	/* All positions are values of sh->turn: a smaller sum means a less recent selection. */
 	case LNET_RANK_turn:
 		return -(s64)(nis->turn + path->hop->turn + (routed ? path->pni->turn : 0));
 	default:
@@ -146,7 +144,7 @@ static void ranks_fill(const struct walk *w, const struct lnet_path *path, s64 *
 		rank[r] = rank_of(w, path, r);
 }
 
-/* The rank as it is compared: health within the range of the best health counts as that. */
+/* The rank as it is compared: health within health_range of the best counts as equal to it. */
 static __always_inline s64 rank_seen(const struct walk *w, const struct lnet_path *path,
 				     enum lnet_path_rank rank)
 {
@@ -155,7 +153,7 @@ static __always_inline s64 rank_seen(const struct walk *w, const struct lnet_pat
 	return rank == LNET_RANK_health ? min(value + w->health_more, w->health_most) : value;
 }
 
-/* All paths at the top, which are direct and whole and have a link, are equal at these ranks. */
+/* All paths at the top, which are direct and healthy and have a link, are equal in these ranks. */
 #define TOP_RANKS (BIT(LNET_RANK_link_up) | BIT(LNET_RANK_route_up) | BIT(LNET_RANK_responsive) | \
 		   BIT(LNET_RANK_direct) | BIT(LNET_RANK_health) | BIT(LNET_RANK_gw_priority) | \
 		   BIT(LNET_RANK_hops) | BIT(LNET_RANK_gw_health))
@@ -205,7 +203,7 @@ static __always_inline bool passes(const struct walk *w, const struct lnet_path 
 	       !(path_bit(path) & w->avoid) && !path->gone;
 }
 
-/* Next path that passes, behind @path, or the first. */
+/* The next path after @path that passes the filters, or the first one if @path is NULL. */
 static struct lnet_path *next_path(const struct walk *w, struct lnet_path *path)
 {
 	struct list_head *pnis = &w->s->peer->pnis;
@@ -228,7 +226,7 @@ static bool is_open(const struct lnet_path *path)
 	return rank_link(path) > 0 && (!lnet_path_routed(path) || usable(path));
 }
 
-/* Tried pairs are out while one that is not tried and is open is left. */
+/* Excludes the tried paths while an untried one with a link and a usable route is left. */
 static void avoid_tried(struct walk *w)
 {
 	struct lnet_path *path;
@@ -240,7 +238,7 @@ static void avoid_tried(struct walk *w)
 		}
 }
 
-/* [sh] One more candidate, if there is room. @best is always listed: it replaces the last one. */
+/* [sh] Lists a candidate if there is room. @best is always listed: it replaces the last one. */
 static void look_add(const struct walk *w, struct lnet_path *path, const struct lnet_path *best)
 {
 	struct lnet_look *look = w->s->look;
@@ -253,7 +251,7 @@ static void look_add(const struct walk *w, struct lnet_path *path, const struct 
 	look->nr = at + 1;
 }
 
-/* An NI that suffered from one peer heals by its paths to those who are talked to. */
+/* An NI that was penalized because of one peer recovers by its paths to peers with traffic. */
 static void recover(const struct walk *w, struct lnet_path *path)
 {
 	if (unlikely(!path->recovering && !lnet_path_whole(path)))
@@ -262,9 +260,9 @@ static void recover(const struct walk *w, struct lnet_path *path)
 
 /*
  * A candidate loses at the first rank in which it differs from the winner. The deciding rank is the
- * highest of these over all losers. If a candidate beats the best one so far at rank r, the latter
- * loses at r, and each earlier loser at r or before: so r decides. If two candidates are equal in
- * all ranks, the one that was compared first wins, and the last rank, "turn", counts as deciding.
+ * last of these over all losers. If a candidate beats the best one so far at rank r, that one loses
+ * at r, and each earlier loser at r or before: so r decides. If two candidates are equal in all
+ * ranks, the one that was compared first wins, and the last rank, "turn", counts as deciding.
  */
 static struct lnet_path *best_by_ranks(const struct walk *w, bool *all_top)
 {
@@ -290,7 +288,7 @@ static struct lnet_path *best_by_ranks(const struct walk *w, bool *all_top)
 	return best;
 }
 
-/* The best of several candidates, or of none. */
+/* NULL: no candidate. Also starts recovery of unhealthy ones, or lists all if s->look is set. */
 static struct lnet_path *best_path(struct walk *w)
 {
 	u64 range = READ_ONCE(w->sh->ln->tun.health_range);
@@ -314,7 +312,7 @@ static struct lnet_path *best_path(struct walk *w)
 	return best;
 }
 
-/* @peer's one path, if it has no more. */
+/* The path of @peer if it has exactly one, otherwise NULL. */
 static struct lnet_path *only_path(const struct lnet_peer *peer)
 {
 	const struct lnet_peer_ni *pni;
@@ -340,7 +338,7 @@ static struct lnet_path *choose(struct lnet_shard *sh, struct lnet_select *s,
 			avoid_tried(&w);
 		return best_path(&w);
 	}
-	/* The pair that must be the one if any is, tried or not. */
+	/* No other path is possible, so this one is used even if it was tried. */
 	s->decided_by = LNET_NR_PATH_RANKS;
 	s->nr_cand = passes(&w, sole);
 	if (!s->nr_cand)
@@ -353,7 +351,7 @@ static struct lnet_path *choose(struct lnet_shard *sh, struct lnet_select *s,
 }
 
 /*
- * A peer that is not multi-rail sees one NI of ours per net: the first that a request used
+ * A peer that is not multi-rail sees one local NI per net: the first that a request used
  * (behaviour.md 3.4).
  */
 static struct lnet_ni *sticky_ni(const struct lnet_select *s)
@@ -377,14 +375,14 @@ static struct lnet_path *find(struct lnet_shard *sh, struct lnet_select *s)
 
 	path = choose(sh, s, s->ni ? s->ni : sticky, s->hop);
 	if (!path && s->hop)
-		path = choose(sh, s, s->ni, NULL);	/* it leads there no more */
+		path = choose(sh, s, s->ni, NULL);	/* s->hop no longer reaches the peer */
 	if (!sticky || (path && (!lnet_path_routed(path) || is_open(path))))
 		return path;
-	other = choose(sh, s, NULL, NULL);		/* the NI is gone, or its routers are */
+	other = choose(sh, s, NULL, NULL);	/* sticky NI without usable path */
 	return path && other && !is_open(other) ? path : other;
 }
 
-/* @path was chosen: for so many turns it is the others'. */
+/* @path was chosen: other NIs have precedence for a number of turns that its weight defines. */
 static void share_take(const struct lnet_shard *sh, const struct lnet_path *path)
 {
 	u32 weight = LNET_WEIGHT_MAX - READ_ONCE(path->ni->wear), mine = 0, others = 0;
@@ -403,7 +401,7 @@ static void taken(struct lnet_shard *sh, const struct lnet_select *s, struct lne
 	if (!s->peer->mr && s->request && (!s->ni || !path->pni->sticky))
 		path->pni->sticky = path->ni;
 	if (s->ni && s->pni)
-		return;				/* nothing was chosen, nobody's turn is over */
+		return;			/* no choice was made: no position changes */
 	sh->turn++;
 	path->ni->sh[sh->ix].turn = sh->turn;
 	path->hop->turn = sh->turn;
@@ -447,8 +445,8 @@ struct lnet_path *lnet_select_look(struct lnet_shard *sh, struct lnet_select *s,
 }
 
 /*
- * The path of a request to @to, one of @peer's, that asks for no interface, where there is nothing
- * to choose and nothing ails: most requests. NULL: lnet_select() must look.
+ * A fast path for most requests: the only path of @peer, if it is healthy, for a request to @to
+ * that requires no interface. NULL: the caller must use lnet_select().
  */
 static struct lnet_path *select_only(struct lnet_shard *sh, const struct lnet_peer *peer,
 				     const struct lnet_peer_ni *to)

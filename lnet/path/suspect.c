@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Signs of life of paths: round trips, suspicion when they are missing, and the budget of the
- * second copies that suspicion asks for.
- */
+/* Liveness of paths: round-trip times, suspicion without a response, and the hedge budget. */
 #include "path/path.h"
 #include "shard/trace.h"
 
-/* ---- suspicion and signs of life ------------------------------------------------------------- */
+/* ---- suspicion and liveness ------------------------------------------------------------------ */
 
 #define GAP_HALVED_NS	(250 * (u64)NSEC_PER_MSEC)
 
@@ -15,7 +12,7 @@ u64 lnet_path_round_trip(const struct lnet_path *path)
 	return max(path->srtt_ns + 4 * path->rttvar_ns, 2 * path->srtt_ns);
 }
 
-/* By its round trips alone. */
+/* The response timeout from round-trip times alone. */
 static u64 round_trips(const struct lnet *ln, const struct lnet_path *path)
 {
 	u64 floor_ns = READ_ONCE(ln->tun.hedge_floor);
@@ -31,9 +28,9 @@ u64 lnet_path_suspect_after(const struct lnet *ln, const struct lnet_path *path)
 }
 
 /*
- * A full link, or a processor that others use, too, gives signs of life in bursts with pauses
- * between. That is no loss: the longest pause of late tells what is silence. One that ends a
- * suspicion may have been an outage, so it counts only as far as it takes to learn in a few steps.
+ * On a full link or a shared processor, responses arrive in bursts. The gaps between the bursts are
+ * no loss, so the longest recent gap raises the response timeout. A gap that ends a suspicion may
+ * have been an outage: it counts for at most 2 response timeouts, so longer gaps take a few steps.
  */
 static void gap_seen(const struct lnet *ln, struct lnet_path *path, u64 now_ns)
 {
@@ -53,9 +50,8 @@ static void gap_seen(const struct lnet *ln, struct lnet_path *path, u64 now_ns)
 }
 
 /*
- * The probe goes at once. The connections are left alone until it fails: a pause of the other
- * host's scheduler makes a path suspect, too, and giving up its connections would turn that into
- * failures.
+ * The ping is sent at once, but the connections are reset only if it fails. A pause in the
+ * scheduler of the peer also makes a path suspect, and a reset would turn the pause into failures.
  */
 void lnet_path_suspect(struct lnet_pass *p, struct lnet_path *path)
 {
@@ -71,7 +67,7 @@ void lnet_path_suspect(struct lnet_pass *p, struct lnet_path *path)
 		lnet_probe_first(p, path);
 }
 
-/* As TCP estimates its round trip (RFC 6298). */
+/* Estimates the round-trip time as TCP does (RFC 6298). */
 static void rtt_add(struct lnet_path *path, u64 rtt_ns)
 {
 	if (!path->srtt_ns) {
@@ -85,9 +81,9 @@ static void rtt_add(struct lnet_path *path, u64 rtt_ns)
 }
 
 /*
- * What left before the path came back took as long as the silence: that is no round trip (as Karn,
- * for TCP). But a path that is slower now would be suspect for ever; so the first of these counts,
- * as far as it may without the time after which the path is suspect growing to many times as long.
+ * The reply to a message that was sent before the path recovered measures the outage, not the
+ * round-trip time (Karn's algorithm of TCP). But a path that is slower now would remain suspect for
+ * ever. So the first such time counts, limited so that the response timeout cannot grow manyfold.
  */
 static void measured(const struct lnet *ln, struct lnet_path *path, u64 now_ns, u64 rtt_ns)
 {
@@ -107,7 +103,7 @@ void lnet_path_alive(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns, 
 	bool was_down = path->down_ns, was_bad = was_down || path->suspect_ns;
 
 	lnet_rec_path(sh, now_ns, ALIVE, path, now_ns, rtt_ns);
-	if (path->evidence_ns != now_ns) {	/* the answer to a request reports it twice */
+	if (path->evidence_ns != now_ns) {	/* a reply to a request reports it twice */
 		if (unlikely(now_ns - path->evidence_ns > NSEC_PER_MSEC))
 			gap_seen(sh->ln, path, now_ns);
 		path->evidence_ns = now_ns;
@@ -145,12 +141,11 @@ bool lnet_att_slow(const struct lnet_pass *p, const struct lnet_att *att)
 	       trunk->evidence_ns > att->posted_ns && trunk->evidence_ns + MOVING_NS > p->now_ns;
 }
 
-/* Whose silence: the peer's if its side had the message or was heard since, else the way's. */
 enum lnet_outcome lnet_att_silence(const struct lnet_att *att)
 {
 	if (att->path->evidence_ns > att->posted_ns)
 		return LNET_REMOTE_TIMEOUT;
-	/* a router's driver speaks for the router */
+	/* on a routed path, only the router acknowledged the message */
 	if (att->outcome == LNET_CONFIRMED && !lnet_path_routed(att->path))
 		return LNET_REMOTE_TIMEOUT;
 	return LNET_NETWORK_TIMEOUT;
