@@ -10,7 +10,7 @@
 /* One delivery runs handlers for this long. Then the worker serves sockets and timers. */
 #define TURN_NS	(2 * (u64)NSEC_PER_MSEC)
 
-/* The number of events that one delivery may still pass to handlers, and its end. */
+/* The limits of one delivery: the number of events still allowed, and the end time. */
 struct turn {
 	unsigned int left;
 	u64 end_ns, now_ns;
@@ -35,8 +35,8 @@ bool lnet_md_queue(struct lnet_md *md, struct lnet_evt *e)
 }
 
 /*
- * Moves at most @max events to @batch. False: there are none, so the right to deliver is given up
- * and @md must not be touched again.
+ * Moves at most @max events to @batch. False: there are none, so this thread ceases to deliver the
+ * events of @md, and must not use @md again.
  */
 static bool take_events(struct lnet_md *md, struct list_head *batch, unsigned int max)
 {
@@ -112,7 +112,7 @@ static void deliver(struct lnet_pass *p, struct turn *turn)
 			INIT_LIST_HEAD(&batch);
 		}
 		lnet_watch_end(watch);
-		if (more)		/* else @md may be gone */
+		if (more)		/* else @md may be freed */
 			list_add(&md->ready, &p->ready);
 	}
 }
@@ -128,7 +128,7 @@ void lnet_md_take_ready(struct lnet_pass *p)
 	lnet_leave(p);
 }
 
-/* One thread also delivers events that handlers cause. A worker delivers those of other threads. */
+/* sh->deliverer also delivers events of its handlers. A worker delivers those of other threads. */
 static void deliver_all(struct lnet_pass *p)
 {
 	struct lnet_shard *sh = &p->ln->shard[0];

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Names memory descriptors and match entries: 64-bit handles, found and protected under one leaf
- * lock each.
- */
+/* 64-bit handles of MDs and MEs: one leaf lock per domain protects the search and the objects. */
 #include "memory/memory.h"
 
 #define COOKIE_DOM	0x7fU
@@ -20,7 +17,7 @@ static unsigned int cookie_slot(u64 cookie)
 	return (u32)(cookie >> SLOT_SHIFT) & SLOT_MASK;
 }
 
-/* Slots up to the end of @nr_levels. */
+/* The number of slots in the first @nr_levels levels. */
 static u32 level_end(unsigned int nr_levels)
 {
 	return FIRST_LEVEL * ((1U << nr_levels) - 1);
@@ -78,7 +75,7 @@ struct lnet_md_dom *lnet_handle_dom(const struct lnet *ln, u64 cookie, enum lnet
 	return lnet_md_dom_peek(ln, ix);
 }
 
-/* One more level of slots, unless another thread made it meanwhile. */
+/* Adds a level of slots, unless another thread has added it meanwhile. */
 static int dom_grow(struct lnet_md_dom *dom, unsigned int level)
 {
 	struct lnet_handle_slot *slots;

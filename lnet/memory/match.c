@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Decides which memory a PUT or GET goes to, keeps the PUTs that wait on lazy portals, and checks
- * whether others wait for the buffer of a message that is being received.
+ * Finds the memory of a PUT or GET, queues PUTs on lazy portals, and checks whether others wait for
+ * the buffer of a message that is being received.
  */
 #include "shard/shard.h"
 #include "memory/memory.h"
@@ -22,8 +22,8 @@ static struct lnet_portal *portal_at(const struct lnet *ln, u32 ix)
 enum fit { FIT_NOT, FIT_TAKEN, FIT_TOO_LONG };
 
 /*
- * An entry for another NID of the same peer fits as well, but only when the message arrives: then a
- * shard is locked, so the NIDs of the peer do not change. A parked message has its NID only.
+ * An ME for another NID of the same peer also matches, but only on arrival of the message: then a
+ * shard is locked, so the NIDs of the peer do not change. A queued message has only rx->initiator.
  */
 static bool nid_fits(struct lnet_me *me, const struct lnet_rx *rx)
 {
@@ -60,8 +60,8 @@ static bool me_fits(struct lnet_me *me, const struct lnet_rx *rx)
 }
 
 /*
- * Where in @md the message goes and how much of it; behaviour.md 1.8 step 5. The limits hold for
- * remote offsets too.
+ * Computes the offset in @md and the length of the part to receive; behaviour.md 1.8 step 5. The
+ * limits also apply to remote offsets. False: the message is too long.
  */
 static bool place(const struct lnet_md *md, const struct lnet_rx *rx, u32 *offset, u32 *len)
 {
@@ -151,9 +151,9 @@ enum lnet_verdict lnet_match(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_
 	return verdict;
 }
 
-/* ---- what waits ------------------------------------------------------------------------------ */
+/* ---- messages queued on lazy portals --------------------------------------------------------- */
 
-/* Portal locked: off the portal, to the end of @list. */
+/* Portal locked. Moves @rx from the portal to the end of @list. */
 static void unpark(struct lnet_rx *rx, struct list_head *list)
 {
 	rx->parked = 0;
@@ -167,7 +167,7 @@ void lnet_match_parked(struct lnet_portal *portal, struct lnet_me *me, struct li
 
 	list_for_each_entry_safe(rx, next, &portal->parked, link) {
 		if (md->dead || lnet_md_spent(md))
-			return;		/* and @me may be gone */
+			return;		/* and @me may be freed */
 		if (try_me(me, rx) != FIT_NOT)
 			unpark(rx, taken);
 	}
@@ -183,10 +183,7 @@ void lnet_match_unpark_all(struct lnet_portal *portal, const struct lnet_ni *ni,
 			unpark(rx, list);
 }
 
-/*
- * No lock held. Tells each of @list, in order, what became of it; without MD it is dropped for
- * @why.
- */
+/* As lnet_match_tell(), in an existing pass, and in order. */
 static void tell(struct lnet_pass *p, struct list_head *list, enum lnet_outcome why)
 {
 	struct lnet_rx *rx, *next;
@@ -245,7 +242,7 @@ void lnet_match_drop_ni(struct lnet_pass *p, struct lnet_ni *ni)
 	}
 }
 
-/* Takes off what waited for @timeout_ns or longer; returns when the next one is due. */
+/* Moves those that waited for @timeout_ns or longer to @expired; returns when the next is due. */
 static u64 portal_expire(struct lnet_portal *portal, u64 now_ns, u64 timeout_ns,
 			 struct list_head *expired)
 {
@@ -305,7 +302,7 @@ bool lnet_md_is_pooled(const struct lnet_md *md)
 	return lazy_portal_of(md);
 }
 
-/* Wanted: messages of interfaces other than rx->from are queued on the lazy portal of @rx. */
+/* True if messages from interfaces other than rx->from are queued on the lazy portal of @rx. */
 bool lnet_rx_is_wanted(const struct lnet_rx *rx)
 {
 	const struct lnet_portal *portal = rx->md ? lazy_portal_of(rx->md) : NULL;

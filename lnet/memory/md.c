@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Memory descriptors: made, used by operations, exhausted, unlinked, and gone with their last
- * event.
- */
+/* Memory descriptors: created, used, exhausted, unlinked, and freed with their last event. */
 #include "shard/shard.h"
 #include "memory/memory.h"
 
-/* ---- making ---------------------------------------------------------------------------------- */
+/* ---- creation -------------------------------------------------------------------------------- */
 
 /* behaviour.md 1.4. The rule on pages does not apply: fragments here are addresses, not pages. */
 static int cfg_check(const struct lnet_md_cfg *cfg, bool attach, u64 *length)
@@ -56,8 +53,8 @@ static int md_memory(struct lnet_md *md, const struct lnet_md_cfg *cfg)
 }
 
 /*
- * The CPT of the first page of the memory. With BULK_HANDLE, the CPT of the MD that @cfg->bulk
- * names, if it still exists.
+ * Returns cfg->cpt or, if that is negative, the CPT of the first page of the memory. With
+ * LNET_MD_BULK_HANDLE, the CPT of the MD with the handle cfg->bulk, if it still exists.
  */
 static s32 md_cpt(struct lnet *ln, const struct lnet_md_cfg *cfg)
 {
@@ -141,7 +138,7 @@ void lnet_md_unlock_free(struct lnet_md *md) __releases(md->lock)
 		lnet_md_free(md);
 }
 
-/* Domain locked, a slot is left: the MD exists from now on. */
+/* Domain locked, with a free slot. Makes @md visible to other threads. */
 static void md_publish(struct lnet_md *md, struct lnet_md_dom *dom, enum lnet_unlink unlink,
 		       lnet_md_t *out)
 {
@@ -202,7 +199,7 @@ int lnet_md_attach(struct lnet *ln, lnet_me_t h, const struct lnet_md_cfg *cfg,
 		md->me = me;
 		me->md = md;
 		lnet_match_parked(me->portal, me, &taken);
-	} else if (me && !me->md) {	/* a failed attachment costs an ME without MD */
+	} else if (me && !me->md) {	/* a failed attach also frees an ME without MD */
 		lnet_me_free(me);
 	}
 	spin_unlock(&dom->lock);
@@ -276,7 +273,7 @@ void lnet_md_detach(struct lnet_md *md)
 		lnet_me_free(me);
 }
 
-/* Lock held. True, once: no use is left or possible; the event that the caller queues is last. */
+/* Lock held. True, once: no use is left or possible; the caller queues the last event of @md. */
 static bool md_close(struct lnet_md *md)
 {
 	if (md->refs || md->gone_sent)
@@ -364,7 +361,7 @@ void lnet_md_posts(struct lnet_pass *p)
 		struct lnet_md *md = list_first_entry(&p->posts, struct lnet_evt, link)->md;
 		struct list_head *last = &p->posts;
 		struct lnet_evt *e;
-		LIST_HEAD(run);		/* those of @md that follow each other */
+		LIST_HEAD(run);		/* consecutive events of @md */
 
 		spin_lock(md->lock);
 		list_for_each_entry(e, &p->posts, link) {

@@ -14,20 +14,20 @@ struct lnet_portal;
  * lnet_md_post() with @last.
  */
 
-/* The whole of a descriptor: lnet_md_full(). */
+/* The complete MD, from lnet_md_full(). */
 struct lnet_md_full {
-	struct lnet_md md;		/* first: what the rest of the core sees */
+	struct lnet_md md;		/* first; the part for other folders */
 	struct lnet_md_dom *dom;	/* [const] md.lock is its lock */
 	struct list_head all;		/* [lock] in dom->mds */
-	u32 pins;			/* [lock] keep the memory, say nothing about use */
-	struct lnet_evt last;		/* the UNLINK event, when no completion carries the end */
+	u32 pins;			/* [lock] keep this structure; not uses of the MD */
+	struct lnet_evt last;		/* UNLINK event, if no completion is the last event */
 };
 
-/* NULL is fine. */
+/* Accepts NULL. */
 void lnet_md_free(struct lnet_md *md);
 /* Releases the lock of @md, and frees @md if it has ended. */
 void lnet_md_unlock_free(struct lnet_md *md) __releases(md->lock);
-/* [lock] An operation starts: takes threshold and reference. */
+/* [lock] For an operation that starts: takes threshold and reference. */
 void lnet_md_take(struct lnet_md *md);
 /*
  * For a PUT or GET: the MD must be active and not attached. Takes threshold and reference *@nr
@@ -36,13 +36,11 @@ void lnet_md_take(struct lnet_md *md);
  */
 struct lnet_md *lnet_md_use_bound(struct lnet *ln, lnet_md_t h, unsigned int *nr);
 /*
- * An ACK or REPLY was received for an operation that holds a reference: takes threshold only.
- * False: the MD was aborted, or is exhausted.
+ * For a received ACK or REPLY, whose operation holds a reference: takes threshold only. False: the
+ * MD was aborted, or is exhausted.
  */
 bool lnet_md_use_again(struct lnet_md *md);
-/*
- * [lock] The handle is invalid from now on, and the ME has no MD. An ME with LNET_UNLINK is freed.
- */
+/* [lock] Invalidates the handle, and detaches @md from its ME. Frees an ME with LNET_UNLINK. */
 void lnet_md_detach(struct lnet_md *md);
 /* Undoes one use of lnet_md_use_bound() if the operation was never started. */
 void lnet_md_unuse(struct lnet_pass *p, struct lnet_md *md);
@@ -55,16 +53,16 @@ static inline struct lnet_buf lnet_md_buf(const struct lnet_md *md, u32 offset, 
 /* True after lnet_md_unlink(). No lock needed. */
 bool lnet_md_aborted(const struct lnet_md *md);
 /*
- * [any shard] Queues @e for the handler of the MD, in order. @last: the reference of the operation
- * is dropped with it. If that was the last one of an unlinked MD, e->ev.unlinked is set. Status 0
- * becomes -ETIMEDOUT if lnet_md_unlink() aborted the MD.
+ * [any shard] Queues @e for the handler of the MD, in order. @last: also drops the reference of the
+ * operation, and sets e->ev.unlinked if it was the last one of an unlinked MD. Status 0 becomes
+ * -ETIMEDOUT if lnet_md_unlink() aborted the MD.
  */
 void lnet_md_post(struct lnet_pass *p, struct lnet_md *md, struct lnet_evt *e, bool last);
-/* [lock] Unlinks @md by request, and pins it until lnet_md_unpin(). */
+/* [lock] Unlinks @md on request, and pins it until lnet_md_unpin(). */
 void lnet_md_abort(struct lnet_md *md);
 /*
- * No lock held, after lnet_md_abort(). True: operations or held replies use @md, and are to be
- * aborted. False: none does, and the UNLINK event is posted.
+ * No lock held, after lnet_md_abort(). True: operations or held replies use @md, and the caller
+ * must abort them. False: none uses @md, and the UNLINK event is queued.
  */
 bool lnet_md_abort_close(struct lnet_pass *p, struct lnet_md *md);
 /* No lock held. Drops the pin of lnet_md_abort(), and frees @md if nothing uses it. */
@@ -85,14 +83,14 @@ void lnet_md_posts(struct lnet_pass *p);		/* ln->hooks->posts() */
 
 /* ---- handle.c -------------------------------------------------------------------------------- */
 /*
- * A handle is bits 0..6 the domain + 1, bit 7 the kind, bits 8..31 the slot, bits 32..63 the slot's
- * generation. It names its domain, so one lock finds the object and protects it. Bound MDs are
- * spread over the buckets; an ME and its MD are in the domain of their portal. Domains are made at
- * first use and live as long as the instance.
+ * Bits of a handle: 0..6 the domain + 1, 7 the kind, 8..31 the slot, 32..63 the generation of the
+ * slot. As a handle contains its domain, one lock protects the search and the object. Bound MDs are
+ * spread over the buckets; an ME and its MD are in the domain of their portal. A domain is created
+ * at first use, and freed with the instance.
  */
 #define LNET_MD_BUCKETS		16
 #define LNET_MD_DOMS		(LNET_MD_BUCKETS + LNET_PORTALS)
-#define LNET_HANDLE_LEVELS	18	/* level n: 8 << n slots; together 2 million per domain */
+#define LNET_HANDLE_LEVELS	18	/* level n: 8 << n slots; 2 million per domain */
 
 enum lnet_handle_kind { LNET_HANDLE_MD, LNET_HANDLE_ME };
 
@@ -116,27 +114,27 @@ struct lnet_md_dom {
 struct lnet_md_tables {
 	struct lnet_md_dom *dom[LNET_MD_DOMS];	/* buckets, then portals; set once */
 	atomic_t turn;			/* next bucket */
-	atomic_t nr_parked;		/* over all portals */
+	atomic_t nr_parked;		/* requests queued on all lazy portals */
 };
 
-/* The domain with this index; NULL: not made yet. */
+/* The domain with this index; NULL: not created yet. */
 struct lnet_md_dom *lnet_md_dom_peek(const struct lnet *ln, unsigned int ix);
-/* The domain with this index, made if necessary. May sleep. NULL: no memory. */
+/* The domain with this index, created if necessary. May sleep. NULL: no memory. */
 struct lnet_md_dom *lnet_md_dom_get(struct lnet *ln, unsigned int ix);
 /* The domain of a handle. NULL: there is none yet, or the handle has another kind. */
 struct lnet_md_dom *lnet_handle_dom(const struct lnet *ln, u64 cookie, enum lnet_handle_kind kind);
-/* Locks @dom in any case; may sleep before. 0: lnet_handle_add() has a slot. -ENOMEM */
+/* May sleep, then locks @dom in any case. 0: lnet_handle_add() has a slot; -ENOMEM: it has none. */
 int lnet_md_dom_lock_slot(struct lnet_md_dom *dom) __acquires(&dom->lock);
-/* Gives @obj a slot. Returns the handle. */
+/* Allocates a slot for @obj. Returns the handle. */
 u64 lnet_handle_add(struct lnet_md_dom *dom, enum lnet_handle_kind kind, void *obj)
 	__must_hold(&dom->lock);
-/* Frees the slot: the handle is stale. */
+/* Frees the slot. The handle is stale from now on. */
 void lnet_handle_del(struct lnet_md_dom *dom, u64 cookie) __must_hold(&dom->lock);
 /* The object of a handle; NULL: the handle is stale. */
 void *lnet_handle_find(const struct lnet_md_dom *dom, u64 cookie) __must_hold(&dom->lock);
 /* 0, -ENOMEM */
 int lnet_md_tables_init(struct lnet *ln);
-/* All operations have ended: unlinks and frees everything, without events. */
+/* To be called after all operations have ended. Frees all MDs and MEs, without events. */
 void lnet_md_tables_fini(struct lnet *ln);
 
 /* ---- portal.c -------------------------------------------------------------------------------- */
@@ -146,7 +144,7 @@ struct lnet_me {
 	struct lnet_md *md;		/* NULL: matches nothing */
 	u64 cookie, match_bits, ignore_bits;
 	struct lnet_process match;
-	u8 unlink;			/* enum lnet_unlink: goes with its MD */
+	u8 unlink;			/* enum lnet_unlink; LNET_UNLINK: freed with its MD */
 	u8 warned;
 };
 
@@ -162,12 +160,12 @@ struct lnet_portal {			/* all [dom.lock] */
 	struct list_head ignore;	/* MEs with ignore bits: searched first */
 	struct list_head few[LNET_PORTAL_FEW];
 	struct list_head *bucket;	/* by match bits: few, or an allocation */
-	struct list_head parked;	/* rx in order of arrival */
+	struct list_head parked;	/* queued rx, in order of arrival */
 };
 
-/* Makes @portal empty. */
+/* Initializes an empty portal. */
 void lnet_portal_init(struct lnet_portal *portal);
-/* Frees the MEs. */
+/* Frees the MEs and the buckets. */
 void lnet_portal_fini(struct lnet_portal *portal);
 /* [lock] The list for MEs with these bits. */
 struct list_head *lnet_portal_bucket(struct lnet_portal *portal, u64 match_bits, u64 ignore_bits);
@@ -181,30 +179,30 @@ static inline struct lnet_portal *lnet_portal_of(struct lnet_md_dom *dom)
 
 /* ---- match.c --------------------------------------------------------------------------------- */
 /*
- * [any sh: the NIDs of a peer change only with all shards locked] Decides where a PUT or GET goes.
- * Uses rx->{type,portal,match_bits,rlength,offset,src_pid}, and the primary NID of the peer, which
- * becomes rx->initiator. LAND: sets rx->md
- * (reference and threshold taken), rx->offset and rx->mlength. SKIP: *@why is LNET_NO_MATCH or
- * LNET_TOO_LONG. LATER: @rx is parked on the portal (rx->link).
+ * [any sh: the NIDs of a peer change only with all shards locked] Finds the memory of a PUT or GET
+ * by rx->{type,portal,match_bits,rlength,offset,src_pid}, and by the primary NID of the peer, which
+ * becomes rx->initiator. LAND: sets rx->md (reference and threshold taken), rx->offset and
+ * rx->mlength. SKIP: *@why is LNET_NO_MATCH or LNET_TOO_LONG. LATER: @rx is queued on the lazy
+ * portal (rx->link).
  */
 enum lnet_verdict lnet_match(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome *why);
 /*
- * [lock] A new MD takes the parked requests that match. They move to @taken in order; rx->md is
- * NULL if the request is too long.
+ * [lock] Matches the requests queued on a lazy portal with the new MD of @me. Moves the matching
+ * ones to @taken, in order; rx->md is NULL if the request is too long.
  */
 void lnet_match_parked(struct lnet_portal *portal, struct lnet_me *me, struct list_head *taken);
-/* [lock] Moves the parked requests that @ni received (NULL: all) to @list, in order. */
+/* [lock] Moves the queued requests that @ni received (NULL: all) to @list, in order. */
 void lnet_match_unpark_all(struct lnet_portal *portal, const struct lnet_ni *ni,
 			   struct list_head *list);
-/* No lock held. Gives each of @taken its verdict; those without MD end with @why. */
+/* No lock held. Passes its verdict to each request of @taken; those without MD end with @why. */
 void lnet_match_tell(struct lnet *ln, struct list_head *taken, enum lnet_outcome why);
-/* Takes a parked @rx off its portal. False: it was matched meanwhile. */
+/* Removes a queued @rx from its portal. False: it was matched meanwhile. */
 bool lnet_match_unpark(struct lnet *ln, struct lnet_rx *rx);
-/* No lock held. Drops the parked requests that @ni received (NULL: all). */
+/* No lock held. Drops the queued requests that @ni received (NULL: all). */
 void lnet_match_drop_ni(struct lnet_pass *p, struct lnet_ni *ni);
 /*
- * No lock held. Drops requests that were parked for too long, by lnet_rx_matched() with LNET_SKIP.
- * Returns the time of the next call; U64_MAX: nothing is parked.
+ * No lock held. Drops requests queued for transaction_timeout, by lnet_rx_matched() with LNET_SKIP.
+ * Returns the time of the next call; U64_MAX: no request is queued.
  */
 u64 lnet_match_expire(struct lnet_pass *p);
 /* True if the portal of @md is lazy: all peers share its buffers. */
@@ -214,8 +212,8 @@ bool lnet_md_is_pooled(const struct lnet_md *md);
 /* [lock] As lnet_md_queue(), for a list of events. */
 bool lnet_md_queue_list(struct lnet_md *md, struct list_head *evts);
 /*
- * [lock] Queues @e. True: the caller now has the right to deliver. It unlocks, and adds @md to
- * p->ready: @p delivers the events at its end.
+ * [lock] Queues @e. True: the caller must deliver the events. It unlocks @md, and adds it to
+ * p->ready; the pass @p delivers them at its end.
  */
 bool lnet_md_queue(struct lnet_md *md, struct lnet_evt *e);
 /* ln->hooks->take_ready(), deliver(), hand_over() */
@@ -236,7 +234,7 @@ struct lnet_watch *lnet_watch_begin(struct lnet_md *md, u64 now_ns);
  * handler_limit or longer, it is logged, and counted once.
  */
 void lnet_watch_batch(struct lnet *ln, struct lnet_watch *w, unsigned int nr, u64 now_ns);
-/* Handlers have returned. @w may be NULL. */
+/* The handlers have returned. */
 void lnet_watch_end(struct lnet_watch *w);
 
 static inline void lnet_watch_event(struct lnet_watch *w, const struct lnet_event *ev)

@@ -3,7 +3,7 @@
 #include <lnet/hash.h>
 #include "memory/memory.h"
 
-#define GROW_AT		16U	/* MEs: more of them get LNET_PORTAL_MANY buckets */
+#define GROW_AT		16U	/* number of MEs that needs LNET_PORTAL_MANY buckets */
 
 void lnet_portal_init(struct lnet_portal *portal)
 {
@@ -50,8 +50,8 @@ static bool wants_many(const struct lnet_portal *portal)
 }
 
 /*
- * More buckets if the entries have become many. The order inside every bucket is kept: entries that
- * shared one of few share one of many or do not meet. Without memory the few go on.
+ * Spreads the MEs over LNET_PORTAL_MANY buckets. The MEs of each new bucket are from one old bucket
+ * and keep their order. Without memory, the portal keeps its few buckets.
  */
 static void portal_grow(struct lnet_portal *portal)
 {
@@ -78,7 +78,7 @@ static void portal_grow(struct lnet_portal *portal)
 	spin_unlock(&portal->dom.lock);
 }
 
-/* Portal locked, a slot is left. 0 or -EPERM. */
+/* Portal locked, with a free slot. Returns 0, or -EPERM if the type of the portal differs. */
 static int me_insert(struct lnet_portal *portal, struct lnet_me *me, enum lnet_ins_pos pos)
 {
 	bool wildcard = me->ignore_bits || lnet_nid_is_any(&me->match.nid) ||

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Counts and logs handlers that run for longer than handler_limit, also while they still run.
- */
+/* Counts and logs handlers that run for longer than handler_limit, also while they still run. */
 #include "plat.h"
 #include <lnet/env.h>
 #include "shard/shard.h"
 #include "memory/memory.h"
 
 #define COUNTED		1ULL		/* bit of begin_ns: the batch is counted */
-#define LOOKS		4		/* checks of a handler within handler_limit */
+#define LOOKS		4		/* checks of a handler per handler_limit */
 
 static u64 limit_ns(const struct lnet *ln)
 {
