@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Operations that are given up: all to a peer, all of a memory descriptor, all of the node. */
+/* Aborts operations: all to a peer, all of a memory descriptor, or all of the node. */
 #include "xfer/xfer.h"
 #include "shard/trace.h"
 

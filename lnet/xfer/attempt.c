@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Attempts take a peer credit, then a credit of the NI, and give them back by changing state;
- * waiters queue by class. Large requests to a peer behind a router take turns before that.
+ * An attempt takes a peer credit, then an NI credit, and returns them as its state changes. Waiting
+ * attempts queue by class. Large requests on routed paths first wait for the large-request limit.
  */
 #include "path/path.h"
 #include "xfer/xfer.h"
 #include "shard/trace.h"
 
 /*
- * Credits that only control messages (pings, ACKs, openings) may use, on top of the configured
- * ones.
+ * Credits that only control messages (pings, session messages, ACKs) may use, in addition to the
+ * configured ones.
  */
 #define CONTROL_EXTRA 2
 
-/* What a state holds, by name. */
+/* The credits that a state holds, and whether the driver has the attempt. */
 enum {
 #define ASTATE(s, pc, nc, drv, mem) s##_PEER = pc, s##_NI = nc, s##_DRIVER = drv,
 #define AEDGE(a, b)
@@ -21,7 +21,7 @@ enum {
 #undef ASTATE
 #undef AEDGE
 };
-/* What an edge gives back (> 0) or takes of both credits; the driver gets it (> 0) or is done. */
+/* Credits that an edge returns (> 0) or takes; @driver: 1 the driver gets it, -1 it is done. */
 struct edge {
 	u8 legal;
 	s8 peer, ni, driver;
@@ -45,9 +45,9 @@ static bool may_take(s32 credits, u8 cls)
 }
 
 /*
- * What a router cannot pass on it keeps as far as its sender has credits there, and then reads no
- * more of what that one sends to anybody. A driver gives a message back long before the router has
- * passed it on; the answer says that it did.
+ * True if the large-request limit applies to @att. A router keeps messages that it cannot forward,
+ * up to the router credits of their sender, and then reads nothing more from it. A driver completes
+ * a message long before the router forwards it; only the reply proves the forwarding.
  */
 static bool takes_turns(const struct lnet_att *att)
 {
@@ -63,8 +63,8 @@ static bool is_turn(const struct lnet_pass *p, const struct lnet_path *path)
 }
 
 /*
- * Takes and gives back what the two states differ in; nobody is woken. Where the caller names both,
- * the compiler leaves what they differ in.
+ * Takes and returns the credits in which the two states differ, and wakes no attempt. If the caller
+ * passes constants, the compiler keeps only the differences.
  */
 static __always_inline void account(struct lnet_att *att, enum lnet_att_state from,
 				    enum lnet_att_state to)
@@ -97,7 +97,7 @@ static __always_inline void account(struct lnet_att *att, enum lnet_att_state fr
 		lnet_load_sub(path, att, from >= ATT_WIRE);
 }
 
-/* An attempt counts its next hop, unless its operation does so already. */
+/* An attempt has a reference to its next hop, unless its operation already has one. */
 static void next_hop_put(const struct lnet_att *att)
 {
 	if (att->pni != att->op->dst_pni)
@@ -105,9 +105,9 @@ static void next_hop_put(const struct lnet_att *att)
 }
 
 /*
- * The attempt is about to be given to the driver: the request gets its ID, the clocks start. False:
- * the attempt is FREE. A request that waited until its deadline is not sent, and its timer ends it.
- * A request without room in the window waits for room.
+ * @att is about to be given to the driver: draws the request ID, and starts the timeouts. False:
+ * @att is FREE now. If the deadline has passed, the request is not sent, and its timer ends it. If
+ * the window is full, the request waits for room.
  */
 static bool to_wire(struct lnet_pass *p, struct lnet_att *att)
 {
@@ -128,7 +128,7 @@ static bool to_wire(struct lnet_pass *p, struct lnet_att *att)
 	if (att->path->nr_wire == 1 && list_empty(&att->path->asked))
 		att->path->busy_ns = p->now_ns;
 	lnet_op_wire(op);
-	/* Only now: a path that it waited for in vain is as good as any other. */
+	/* Only now: waiting in vain for the credits of a path does not count as a try of it. */
 	op->tried |= 1ULL << att->path->ix;
 	if (unlikely(lnet_path_routed(att->path)))
 		op->flags |= LNET_OPF_ROUTED;
@@ -154,9 +154,9 @@ static bool to_wire(struct lnet_pass *p, struct lnet_att *att)
 static void wake_turns(struct lnet_pass *p, struct lnet_path *path);
 
 /*
- * Moves @att on from @from, which is FREE, or the state of the queue that @att has left because it
- * may go on. It takes its turn, the credit of the peer, and that of the NI, and is added to
- * p->send; or it joins the queue of the first of these that is not free.
+ * @from is FREE, or the state of the queue that @att has left. @att passes the large-request limit,
+ * takes a peer credit and an NI credit, and is added to p->send. If one of these is not available,
+ * @att joins the queue for it.
  */
 static void advance(struct lnet_pass *p, struct lnet_att *att, enum lnet_att_state from)
 {
@@ -188,12 +188,12 @@ static void advance(struct lnet_pass *p, struct lnet_att *att, enum lnet_att_sta
 		ns->nr_wait++;
 		lnet_rec_att(p, QUEUED, att, 1, (u32)ns->credits);
 	} else if (!to_wire(p, att)) {
-		next_hop_put(att);	/* whoever called goes on with the peer's credit */
+		next_hop_put(att);	/* the loops that call this reuse the peer credit */
 		wake_turns(p, path);
 	}
 }
 
-/* One that ends here gives its turn on; whoever serves them goes on with that. */
+/* If an attempt ends in advance(), this loop admits the next: wake_turns() does not recurse. */
 static void serve_turns(struct lnet_pass *p, struct lnet_path *path)
 {
 	struct lnet_att *att;
@@ -272,7 +272,7 @@ static __always_inline void move(struct lnet_pass *p, struct lnet_att *att,
 	if (to == ATT_FREE) {
 		wake_turns(p, att->path);
 		next_hop_put(att);
-		/* its ends stay: a driver may be looking, see cancel_one() */
+		/* @ni and @pni stay: a driver may read them, see cancel_one() */
 		att->path = NULL;
 	}
 }

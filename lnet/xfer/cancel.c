@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Attempts that are asked back of their drivers. */
+/* Cancels attempts that drivers have. */
 #include "shard/shard.h"
 #include "topology/topology.h"
 #include "xfer/xfer.h"
 #include "shard/trace.h"
 
-/* No lock held: takes @att from those that a fault rule holds; false: it was not among them. */
+/* No lock held. Removes @att from those that a fault rule delays. False: it was not delayed. */
 static bool undelay(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
 {
 	bool was;
@@ -32,14 +32,14 @@ static void cancel_one(struct lnet_pass *p, struct lnet_op *op, struct lnet_att 
 
 	lnet_enter(p, op->sh);
 	given = atomic_read(&att->given);
-	if (given & LNET_GIVEN_TWICE)	/* the driver may have posted the first one */
+	if (given & LNET_GIVEN_TWICE)	/* POSTED may be from the first of two sends */
 		given &= LNET_GIVEN_DONE;
 	take = (att->state == ATT_WIRE || att->state == ATT_POSTED) && !given &&
 	       (lnet_op_over(op) || p->now_ns >= att->deadline_ns || !lnet_ni_usable(att->ni) ||
 		!lnet_ni_has_link(att->ni) || att->path->gone);
 	ni = att->ni;
 	pni = att->pni;
-	if (take) {	/* another thread may get it back while the driver is asked for it */
+	if (take) {	/* @att may be completed while the driver cancels it */
 		lnet_ni_get(ni);
 		lnet_peer_ni_hold(pni);
 	}

@@ -4,7 +4,7 @@
 #include "xfer/xfer.h"
 #include "shard/hooks.h"
 
-/* What a header says beside the fields; written once, before a driver looks. */
+/* Bits of op->wire_bits, which are set before a driver reads the header. */
 enum { WIRE_HANDLE = 1, WIRE_MARK = 2, WIRE_FORWARD = 4, WIRE_URGENT = 8, WIRE_ONCE = 16 };
 
 /*

@@ -14,16 +14,15 @@
 /* Time from hand-over to a driver to the first check of the attempt; most have ended by then. */
 #define QUEUED_NS 4000000ULL
 /*
- * Multiple of the response timeout after which a reply is overdue although its path responds, or
- * after which a path without response is down.
+ * A time in response timeouts. After it, a reply is overdue although its path responds, and a hedge
+ * from a path without response does not need the hedge budget.
  */
 #define OVERDUE_TIMES 16
 /* Most hedges of an operation. One is not enough: a second path may fail before the reply. */
 #define HEDGES_MAX 3
-/* The next check comes after 1/LATE_PART of the time that the path has not responded. */
+/* The next check follows after 1/LATE_PART of the time without response. */
 #define LATE_PART 8
 
-/* The legal transitions of the state of an operation, and of the state of its request ID. */
 #define STATE(s)
 #define EDGE(a, b) [a][b] = 1,
 static const u8 edges[LNET_NR_OP_STATES][LNET_NR_OP_STATES] = {
@@ -58,7 +57,7 @@ static bool with_driver(const struct lnet_att *att)
 	return att && (att->state == ATT_WIRE || att->state == ATT_POSTED);
 }
 
-/* The core knows that @att was posted. */
+/* True if the core knows that @att was handed to the fabric. */
 static bool asked(const struct lnet_att *att)
 {
 	return att && (att->state == ATT_POSTED || att->state == ATT_ASKED);
@@ -122,14 +121,14 @@ void lnet_op_doubt(struct lnet_op *op)
 		op->flags |= LNET_OPF_MAYBE;
 }
 
-/* For an attempt that a driver has, the outcome from the driver decides. */
+/* For an attempt in ATT_WIRE, the outcome from the driver decides. */
 void lnet_op_given_up(struct lnet_op *op)
 {
 	if (asked(&op->first) || asked(op->hedge))
 		op->flags |= LNET_OPF_MAYBE;
 }
 
-/* The time of @op is over. If it was perhaps delivered, the paths of its attempts lose health. */
+/* The deadline of @op has passed. If its delivery is unknown, paths without a reply lose health. */
 static void op_deadline(struct lnet_pass *p, struct lnet_op *op)
 {
 	struct lnet_att *att;
@@ -166,8 +165,8 @@ u64 lnet_op_patience(const struct lnet_pass *p, const struct lnet_op *op,
 }
 
 /*
- * Time without response after which a path is down: OVERDUE_TIMES the response timeout, or less on
- * a slow path, so that one attempt timeout is enough for a request and its hedges.
+ * Time without response after which a path counts as broken: OVERDUE_TIMES the response timeout. It
+ * is less on a slow path, so that one attempt timeout is enough for a request and its hedges.
  */
 static u64 dead_after(const struct lnet_pass *p, const struct lnet_op *op, u64 patience_ns)
 {
@@ -280,7 +279,7 @@ static bool is_closed(const struct lnet_path *path)
 		!lnet_rec_asked(path->pni->sh, lnet_route_usable(path)));
 }
 
-/* True if another path to the peer became suspect after @att was posted. */
+/* True if another path to the peer became suspect after @att was handed to the fabric. */
 static bool lost_elsewhere(const struct lnet_op *op, const struct lnet_att *att)
 {
 	const struct lnet_peer_ni *pni;
@@ -294,11 +293,11 @@ static bool lost_elsewhere(const struct lnet_op *op, const struct lnet_att *att)
 }
 
 /*
- * The path of @att responds, but @att got no reply. After OVERDUE_TIMES the response timeout, long
- * before the attempt timeout, a hedge is sent on another path. A cumulative ACK is sent on the path
- * of the last request. If that path fails, the ACK is lost, and a hedge on a healthy path requests
- * it again: at once if a path became suspect since. An idempotent request without another path is
- * hedged on its own.
+ * The path of @att responds, but @att got no reply. After overdue_after(), long before the attempt
+ * timeout, a hedge is sent on another path. If that path is closed, or an idempotent request has no
+ * other path, the hedge uses the path of @att. A cumulative ACK is sent on the path of the last
+ * request, and is lost if that path fails. A hedge requests it again: already after the response
+ * timeout if a path became suspect since.
  */
 static void look_at_overdue(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att,
 			    u64 after, u64 next_ns)
@@ -344,9 +343,10 @@ static u64 idle_since(const struct lnet_att *att)
 }
 
 /*
- * Both attempts are in flight. When the later one is also overdue and another path responds, one
- * ends to make room for a hedge: the older, or the only one that its driver has completed. Returns
- * the other; NULL: both stay. The path is not penalized, because the reply may be in flight.
+ * Both attempts are in flight. If the later one is also overdue and another path responds, one of
+ * them ends to make room for a hedge. That is the older, or the only one that its driver has
+ * completed. Returns the other; NULL: both stay. The path is not penalized, because the reply may
+ * be in flight.
  */
 static struct lnet_att *make_room(struct lnet_pass *p, struct lnet_op *op)
 {
@@ -371,7 +371,7 @@ static struct lnet_att *make_room(struct lnet_pass *p, struct lnet_op *op)
 	return stays;
 }
 
-/* No response since @since_ns. If its router gives none either, the first-hop path is suspect. */
+/* No response since @since_ns: the path is suspect, and the first-hop path if it gave none. */
 static void suspect(struct lnet_pass *p, struct lnet_att *att, u64 since_ns)
 {
 	struct lnet_path *path = att->path, *trunk = path->trunk;
@@ -410,7 +410,7 @@ static void look_at_silence(struct lnet_pass *p, struct lnet_op *op)
 	op->suspect_ns = p->now_ns + look_again_ns(p, op, after, since);
 	lnet_op_unbind(op);
 	path = may_hedge(p, op) ? copy_path(p, op, att) : NULL;
-	/* if the path of @att is down, no budget keeps the message from a healthy one */
+	/* if the path of @att counts as broken, the hedge budget does not limit the hedge */
 	if (path && ((p->now_ns >= since + dead_after(p, op, after) && lives_since(path, att)) ||
 		     hedge_allowed(p, op, path)))
 		copy_by(p, op, att, path);
@@ -455,7 +455,7 @@ void lnet_op_timer(struct lnet_pass *p, struct lnet_op *op)
 			look_at_silence(p, op);
 	}
 	if (!lnet_op_over(op)) {
-		/* a driver from which an attempt was cancelled is requested again after a while */
+		/* a cancel that its driver has not completed is repeated later */
 		next = op_next(p, op);
 		lnet_timer_set(&p->sh->wheel, &op->timer,
 			       next > p->now_ns ? next : p->now_ns + ABORT_REPEAT_NS);
@@ -571,7 +571,7 @@ static void op_done(struct lnet_pass *p, struct lnet_op *op)
 void lnet_op_unpin(struct lnet_pass *p, struct lnet_op *op)
 {
 	op->pins--;
-	/* no attempt has the memory, and no reply is landing: the caller owns the memory again */
+	/* neither drivers nor receives use the memory: its ownership returns to the caller */
 	if (op->state == OP_RECALL && !op->nr_held && !op->pins &&
 	    lnet_rec_asked(op->sh, list_empty(&op->landings)))
 		op_done(p, op);

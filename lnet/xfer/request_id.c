@@ -11,7 +11,7 @@
 #define SLOT_BITS 24
 #define TAG_BITS (62 - SLOT_BITS)
 #define SLOT_FIRST 16U
-#define COOKIE_MD 1ULL		/* low two bits of an object cookie, as other nodes set them */
+#define COOKIE_MD 1ULL		/* low two bits of an object cookie, as in other nodes */
 
 /* ---- tracked requests: exactly-once.md rules 3 and 4 ----------------------------------------- */
 
@@ -43,8 +43,8 @@ bool lnet_window_silent(const struct lnet_pass *p, const struct lnet_txwin *tx)
 }
 
 /*
- * A request that was retransmitted before its rejection is received has an unknown delivery (rule
- * 11). So the sender ends a session before the receiver may drop its window.
+ * The delivery of a request is unknown if it was retransmitted before its rejection was received
+ * (rule 11). So the sender ends a session before the receiver may drop its window.
  */
 bool lnet_window_stale(const struct lnet_pass *p, const struct lnet_txwin *tx)
 {
@@ -134,7 +134,7 @@ void lnet_confirm_again(struct lnet_pass *p, struct lnet_peer *peer)
 		lnet_timer_set(&p->sh->wheel, &peer->timer, p->now_ns);
 }
 
-/* With these outcomes the receiver has certainly received the sequence. */
+/* With these outcomes, the receiver has received the sequence. */
 static bool is_answered(const struct lnet_op *op)
 {
 	return likely(op->outcome == LNET_OK) || op->outcome == LNET_NO_MATCH ||
@@ -171,7 +171,7 @@ static void window_finish(struct lnet_pass *p, struct lnet_op *op)
 
 #define AWAITED_MAX 1024U	/* room made before the size of the window is known */
 
-/* For @nr + 1 requests. All that wait for a session are sent when it begins. */
+/* True if @tx lacks room for @nr + 1 requests. All that wait are sent when the session begins. */
 static bool short_of_room(const struct lnet_txwin *tx, unsigned int nr)
 {
 	if (!tx->grant)
@@ -297,7 +297,7 @@ int lnet_slots_reserve(struct lnet *ln)
 }
 
 /*
- * Only the target of a request and the routers on the path know the tag in the handle, so no other
+ * Only the target of a request and the routers on the path know the tag in the handle. So no other
  * node can send a reply in the name of the target. The tag is the number of uses, permuted by a
  * Feistel network of three rounds with a secret key. So no handle is used twice.
  */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* An attempt that waits for credits of a suspect path, or of its interface, chooses again. */
+/* Attempts that wait for credits choose their path again; operations lose their binding. */
 #include "topology/topology.h"
 #include "path/path.h"
 #include "xfer/xfer.h"
 #include "shard/trace.h"
 
-/* Waiting costs no try. A copy beside another attempt is not needed any more, one alone goes on. */
+/* Waiting costs no try. @att ends if another attempt is live; a lone hedge stays a hedge. */
 void lnet_op_reselect(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
 {
 	bool copy = lnet_att_is_copy(att);
@@ -47,9 +47,9 @@ static bool is_unlisted(const struct lnet_ni *ni, const struct lnet_peer *peer)
 }
 
 /*
- * A reply from an NI that the peer does not know yet is dropped there. The peer proves the new NIDs
- * of this node by pings of the old ones, so their replies leave by the pinged NI until it stops. A
- * peer without the extension accepts a reply from each NI.
+ * The peer drops a reply from an NI that it does not know yet. It proves new NIDs of this node by
+ * pings to old ones, so the pinged NI sends these replies until it stops. A peer without the
+ * extension accepts a reply from any NI.
  */
 static bool is_proof(const struct lnet_op *op)
 {
@@ -69,8 +69,8 @@ bool lnet_op_source_leaves(const struct lnet_op *op)
 }
 
 /*
- * A request without a name, whose source was given, goes by that way or not at all: stock nodes
- * match it by its source. Multi-rail peers match all that a node sends.
+ * An untracked request with a given source stays bound, because stock nodes match it by its source.
+ * A removed NI is an exception, as multi-rail peers match requests from any NI.
  */
 bool lnet_op_unbind(struct lnet_op *op)
 {

@@ -14,7 +14,6 @@
 
 /* ---- start ----------------------------------------------------------------------------------- */
 
-/* The peer sends an ACK or a REPLY to @op. */
 static bool expects_reply(const struct lnet_op *op)
 {
 	return lnet_op_request(op) && (op->type == LNET_OP_GET || (op->flags & LNET_OPF_ACK) ||
@@ -42,12 +41,12 @@ void lnet_op_try(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *path
 	if (!path)
 		lnet_rec_op(p, TRY, op, 0, 0);
 	lnet_op_set_state(op, OP_TRY);
-	/* tracked if there is a session; a request that was perhaps delivered untracked stays so */
+	/* tracked if there is a session, unless the delivery of an untracked attempt is unknown */
 	if (op->kind == LNET_KIND_USER && !lnet_op_is_tracked(op) &&
 	    !(op->flags & LNET_OPF_MAYBE) &&
 	    lnet_rec_asked(op->sh, lnet_contact_granted(op->peer)))
 		lnet_op_set_id(op, ID_DUE);
-	/* without a slot: there will be more at the next visit */
+	/* no slot is free: tries again in 1 ms, as the next lnet_enter() allocates slots */
 	if (op->id_state == ID_NONE && expects_reply(op) &&
 	    lnet_rec_asked(p->sh, lnet_slot_take(p->ln, op))) {
 		lnet_op_set_state(op, OP_BACKOFF);
@@ -64,7 +63,7 @@ void lnet_op_try(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *path
 		return;
 	}
 	lnet_att_enter(p, &op->first, path);
-	/* there the timer was set with its clocks */
+	/* in ATT_WIRE, to_wire() has set the timer */
 	if (op->state == OP_TRY && op->first.state != ATT_WIRE)
 		lnet_op_arm(p, op);
 }
@@ -88,7 +87,7 @@ void lnet_op_start(struct lnet_pass *p, struct lnet_op *op)
 		return;
 	}
 	if (op->md && lnet_op_request(op) && lnet_rec_asked(sh, lnet_md_aborted(op->md))) {
-		/* lnet_ops_md_aborted() did not see it yet */
+		/* the walk of lnet_ops_md_aborted() may have missed @op */
 		lnet_op_finish(p, op, LNET_UNLINKED);
 		return;
 	}
@@ -112,8 +111,8 @@ void lnet_pass_starts(struct lnet_pass *p)
 
 		list_del_init(&op->link);
 		/*
-		 * A ping of discovery, whose reply may be long. Without memory it is sent all the
-		 * same, because its result shows the state of the path.
+		 * A ping of discovery gets memory here, as its reply may be long. Without memory
+		 * the ping is also sent, because its result shows the state of the path.
 		 */
 		if (unlikely(op->type == LNET_OP_GET && !op->md && !op->sink)) {
 			lnet_leave(p);
@@ -121,7 +120,7 @@ void lnet_pass_starts(struct lnet_pass *p)
 			op->sink = op->copy ? &op->copy->frag : &op->sh->junk_frag;
 			op->len = min_t(u32, op->len, op->sink->len);
 		}
-		/* The peer may have moved since @op was made, or its interface be another's. */
+		/* Since @op was made, @dst_pni may have changed its shard or its peer. */
 		lnet_enter_pni(p, op->dst_pni);
 		op->sh = p->sh;
 		peer = op->dst_pni->peer;
@@ -196,7 +195,7 @@ int lnet_op_submit(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_ni 
 	return 0;
 }
 
-/* ---- sending again --------------------------------------------------------------------------- */
+/* ---- retries --------------------------------------------------------------------------------- */
 
 static unsigned int resends(const struct lnet_op *op)
 {
@@ -219,8 +218,8 @@ static void count_resend(struct lnet_pass *p, struct lnet_path *path, enum lnet_
 }
 
 /*
- * Another path not yet tried: at once. Else the time left is shared among the tries left; an
- * attempt that cost no try, or a request that an operator waits for, is retried soon.
+ * Retries on an untried path at once. Otherwise the tries left share the time left. The pause is at
+ * most min_recovery_ping_interval for urgent requests, and after an attempt that cost no try.
  */
 static void send_again(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcome how,
 		       bool unsent)
@@ -236,7 +235,7 @@ static void send_again(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcom
 		lnet_op_try(p, op, path);
 		return;
 	}
-	/* an operator waits for an urgent request: it ends when the last path is rejected */
+	/* an operator waits: an urgent request ends if its last path rejects it or has no route */
 	if (is_stuck(p, op, NULL) || (op->kind == LNET_KIND_URGENT &&
 				      (op->rejected || how == LNET_LOCAL_NO_ROUTE))) {
 		lnet_op_finish(p, op, how);
@@ -270,7 +269,7 @@ static void attempt_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_
 		lnet_op_doubt(op);
 	if (lnet_op_over(op) || lnet_att_is_live(&op->first) || lnet_att_is_live(op->hedge))
 		return;
-	/* an interface that stops is not the end of what went over it */
+	/* if only one NI stops, its operations continue on others */
 	if ((how == LNET_SHUTDOWN && (!path || path->ni->state != NI_STOPPING)) ||
 	    how == LNET_NO_MEMORY || READ_ONCE(p->ln->stopping) ||
 	    (op->md && lnet_op_request(op) &&
@@ -300,7 +299,7 @@ void lnet_att_fail(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome 
 	attempt_failed(p, op, path, how, unsent);
 }
 
-/* ---- attempts that drivers posted or completed ----------------------------------------------- */
+/* ---- attempts that were handed to the fabric or completed ------------------------------------ */
 
 /*
  * A fault rule requests that @att is sent twice. @what: LNET_GIVEN_x bits that the driver reports;
@@ -309,7 +308,7 @@ void lnet_att_fail(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome 
 static void go_again(struct lnet_pass *p, struct lnet_att *att, int before, int what)
 {
 	if (!(what & LNET_GIVEN_DONE))
-		return;			/* the second one will be posted */
+		return;			/* the second send reports the posting */
 	if (lnet_outcomes[att->outcome].delivery != LNET_DELIVERY_YES) {
 		atomic_set(&att->given, LNET_GIVEN_DONE | (before & LNET_GIVEN_POSTED));
 		list_add_tail(&att->link, &p->given);
@@ -356,8 +355,8 @@ void lnet_att_unconnected(struct lnet_pass *p, struct lnet_att *att, int err)
 }
 
 /*
- * The loss of a tracked request costs no try while the peer responds: else connections that break
- * in turn would use up all tries.
+ * The loss of a tracked request costs no try while the peer responds. Otherwise connections that
+ * break in turn would use up all tries.
  */
 static void lost(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome how)
 {
@@ -380,7 +379,7 @@ static void stopped(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *at
 	lnet_att_drop(p, att);
 	if (!path->suspect_ns) {
 		lnet_path_suspect(p, path);
-		/* the other attempts on @path had the same way: their requests are checked now */
+		/* other attempts on @path took the same route: their requests are checked now */
 		list_for_each_entry(att, &path->asked, link) {
 			att->op->suspect_ns = min(att->op->suspect_ns, p->now_ns);
 			lnet_op_arm(p, att->op);
@@ -407,7 +406,7 @@ static void back_sent(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *
 	struct lnet_path *path = att->path, *trunk;
 
 	lnet_stat_sent(p, path, op);
-	/* lnet_path_ping_done() judges a recovery ping */
+	/* lnet_path_ping_done() evaluates a recovery ping */
 	if (op->kind != LNET_KIND_RECOVERY)
 		lnet_health_ok(p->sh, path, false);
 	if (lnet_op_over(op) || !expects_reply(op)) {
@@ -422,10 +421,10 @@ static void back_sent(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *
 	lnet_att_move(p, att, ATT_ASKED);
 	list_add_tail(&att->link, &path->asked);
 	trunk = path->trunk;
-	/* the connections that it was sent over have died since */
+	/* the connections that carried @att were lost since */
 	if (trunk->lost_valid && (s32)(att->epoch - trunk->lost_epoch) <= 0 && resendable(p, op))
 		lost(p, att, LNET_PATH_LOST);
-	/* no grace any more: nothing else became earlier */
+	/* without ABORT_GRACE_NS the deadline is earlier; no other time is */
 	else if (att->deadline_ns < op->timer.when_ns)
 		lnet_op_arm(p, op);
 }
@@ -433,20 +432,20 @@ static void back_sent(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *
 static void back_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
 {
 	/*
-	 * An attempt that no connection accepted costs no try while the peer responds: else paths
-	 * that fail in turn would use up all tries. An attempt that a fault rule drops costs one,
-	 * as with stock nodes.
+	 * An attempt that no connection accepted costs no try while the peer responds. Otherwise
+	 * paths that fail in turn would use up all tries. An attempt that a fault rule drops costs
+	 * one, as with stock nodes.
 	 */
 	bool unsent = att->outcome == LNET_REMOTE_DROPPED && att->state == ATT_WIRE &&
 		      !(att->flags & LNET_ATTF_FAULT) && lnet_peer_is_heard(op->peer, p->now_ns);
 	enum lnet_outcome how = att->outcome;
 	struct lnet_path *path = att->path;
 
-	/* A driver reports on the next hop. */
+	/* The outcome from a driver concerns the first-hop path. */
 	if ((op->kind != LNET_KIND_RECOVERY || lnet_path_routed(path)) && !lnet_att_slow(p, att))
 		lnet_health_fail(p->sh, path->trunk, how, att->posted_ns);
 	if (att->state == ATT_POSTED && lnet_outcomes[how].delivery == LNET_DELIVERY_NOT)
-		how = LNET_NETWORK_TIMEOUT;	/* it was posted, so delivery is unknown */
+		how = LNET_NETWORK_TIMEOUT;	/* handed over, so delivery is unknown */
 	op->rejected = att->flags & LNET_ATTF_REJECTED;
 	lnet_att_move(p, att, ATT_FREE);
 	op->unsent += unsent && !lnet_att_is_copy(att);
@@ -492,9 +491,9 @@ void lnet_att_given(struct lnet_pass *p, struct list_head *list)
 	}
 }
 
-/* ---- paths that die -------------------------------------------------------------------------- */
+/* ---- lost paths ------------------------------------------------------------------------------ */
 
-/* True if @att was posted in @epoch or before; epochs wrap, and U32_MAX means all. */
+/* True if @att was handed over in @epoch or before; epochs wrap, and U32_MAX means all. */
 static bool posted_until(const struct lnet_att *att, u32 epoch)
 {
 	return epoch == U32_MAX || (s32)(att->epoch - epoch) <= 0;
@@ -510,7 +509,7 @@ static unsigned int unanswered(const struct lnet_path *path, u32 epoch)
 	return nr;
 }
 
-/* Retransmits requests that were posted on @path up to @epoch, if their kind permits it. */
+/* Retransmits requests that were handed over on @path up to @epoch, if their kind permits it. */
 static void path_ambiguous(struct lnet_pass *p, struct lnet_path *path, u32 epoch,
 			   enum lnet_outcome how)
 {
@@ -553,7 +552,7 @@ void lnet_path_lost(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni
 	/* requests through a router use its connections, also those that the driver has */
 	list_for_each_entry(carried, &path->carried, carry)
 		nr += unanswered(carried, epoch) + carried->nr_wire;
-	/* Idle connections that are lost cost no health. */
+	/* The loss of idle connections costs no health. */
 	if (nr || path->nr_wire || how != LNET_PATH_LOST)
 		lnet_health_fail(p->sh, path, how, path->evidence_ns);
 	if (!nr)

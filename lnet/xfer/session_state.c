@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The state of the session with a peer: whether requests may be sent, and are tracked.
+ * The state of the session with a peer decides whether requests may be sent, and are tracked.
  * service/session.c sends the pings and session open requests that are due.
  */
 #include "shard/shard.h"
@@ -31,7 +31,7 @@ bool lnet_contact_granted(const struct lnet_peer *peer)
 	return peer->contact == CONTACT_OPEN || peer->contact == CONTACT_DOUBT;
 }
 
-/* Requests to an unknown peer wait for discovery, if the tunable says so. */
+/* If discovery_wait is set, requests to a peer that was never discovered wait for discovery. */
 static void negotiate_anew(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	if (!peer->disc.met && READ_ONCE(p->ln->tun.discovery_wait))
@@ -75,7 +75,7 @@ void lnet_contact_grant_void(struct lnet_pass *p, struct lnet_peer *peer, u64 gr
 	peer->plain_before = 0;
 	peer->contact_next_ns = 0;
 	negotiate_anew(p, peer);
-	while (!list_empty(&peer->winwait)) {	/* without request ID: they wait for a session */
+	while (!list_empty(&peer->winwait)) {	/* without request ID: they await a session */
 		struct lnet_op *op = list_first_entry(&peer->winwait, struct lnet_op, link);
 
 		list_del_init(&op->link);
@@ -103,8 +103,8 @@ static bool has_live_path(const struct lnet_peer *peer)
 /*
  * A peer that has restarted rejects a request of its earlier session. If the request was
  * retransmitted before, its delivery is unknown (exactly-once rule 11). So requests wait for a
- * ping, whose reply shows whether the peer is a stock node, and for a session open request, whose
- * reply has the instance.
+ * ping, which shows whether the peer is a stock node, and for a session open request, which returns
+ * the instance.
  */
 void lnet_contact_lost(struct lnet_pass *p, struct lnet_peer *peer)
 {

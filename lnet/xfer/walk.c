@@ -9,7 +9,7 @@
 
 #define WALK_HOLD 64		/* operations per lock hold */
 #define SLICE 256U		/* operations that one slice visits */
-#define SLICE_ACTS 64U		/* of these, at most so many try or choose again */
+#define SLICE_ACTS 64U		/* of these, at most so many retry or choose again */
 #define REST_NS ((u64)NSEC_PER_MSEC)	/* between two walks */
 
 /* [sh] Pins @op, and notes that for a replay. NULL is fine. */
@@ -30,8 +30,8 @@ static void unpin(struct lnet_pass *p, struct lnet_op *op)
 }
 
 /*
- * What is pinned stays in the list, also while the lock is not held. Operations that are made
- * meanwhile stand behind those that are meant.
+ * A pinned operation stays in the list while the lock is released. New operations join the end of
+ * the list, behind the @left operations that this walk visits.
  */
 static void walk_shard(struct lnet_pass *p, struct lnet_shard *sh,
 		       void (*visit)(struct lnet_pass *p, struct lnet_op *op, void *arg), void *arg)
@@ -68,20 +68,19 @@ void lnet_ops_walk(struct lnet_pass *p,
 
 /* ---- slices: a path works again, is suspect or removed; an interface has lost its link ------- */
 
-/* True if a peer or an interface with the walk number @nr wants this walk, or a later one. */
+/* True if a peer or an NI with the walk number @nr requires this walk, or a later one. 0: none. */
 static bool is_due(const struct lnet_walk *w, u32 nr)
 {
 	return nr && (s32)(nr - w->nr) >= 0;
 }
 
-/* True if @att uses an interface that has lost its link, and has not got it back since. */
+/* True if @att uses an NI whose link is down, and for which this walk or a later one is due. */
 static bool is_cut(const struct lnet_shard *sh, const struct lnet_att *att)
 {
 	return lnet_att_is_live(att) && !lnet_ni_has_link(att->ni) &&
 	       is_due(&sh->walk, att->ni->sh[sh->ix].down_walk);
 }
 
-/* True if @att waits for credits of a path that was removed. */
 static bool waits_for_gone(const struct lnet_shard *sh, const struct lnet_att *att)
 {
 	return lnet_att_waits(att) && att->path->gone &&
@@ -100,7 +99,7 @@ static void leave_ni(struct lnet_pass *p, struct lnet_op *op, const struct lnet_
 	unpin(p, op);
 }
 
-/* True: @op tried or chose again. @stuck: peers without a better path, without a better NI. */
+/* True: @op tried or chose again. @stuck: last peer without a better path; without a better NI. */
 static bool visit(struct lnet_pass *p, struct lnet_op *op, const struct lnet_peer *stuck[2])
 {
 	const struct lnet_att *att = &op->first;
@@ -121,13 +120,13 @@ static bool visit(struct lnet_pass *p, struct lnet_op *op, const struct lnet_pee
 	/* @op may choose another path if it waits for credits; a hedge keeps its path */
 	if (op->state != OP_TRY || !lnet_att_waits(att))
 		return false;
-	/* of an interface that messages on a suspect path use, or of a path that is suspect */
+	/* it waits for an NI that a suspect path also uses, or for a suspect path */
 	by_ni = att->state == ATT_WAIT_NI;
 	is_wanted = by_ni ? is_due(&p->sh->walk, att->ni->sh[p->sh->ix].avoid_walk) :
 			    att->path->suspect_ns || att->path->trunk->suspect_ns;
 	if (!is_wanted || op->peer == stuck[by_ni])
 		return false;
-	/* without a better path, @op speaks for its peer, unless it was tried or is forwarded */
+	/* no better path: @op represents its peer, unless it was tried or is forwarded */
 	if (!lnet_op_avoid(p, op, by_ni) && !op->tried && op->kind != LNET_KIND_FORWARD)
 		stuck[by_ni] = op->peer;
 	return true;
@@ -174,7 +173,7 @@ void lnet_walk_timer(struct lnet_pass *p)
 	slice(p);
 }
 
-/* Begins a walk, or notes that the next one is wanted as soon as this one ends. */
+/* Begins a walk. If one is in progress, requests another, REST_NS after its end. */
 static void walk_now(struct lnet_pass *p)
 {
 	struct lnet_walk *w = &p->sh->walk;

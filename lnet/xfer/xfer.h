@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Functions of xfer/: operations and attempts, credits, retransmission, request IDs, states of
- * sessions.
- */
+/* Functions of xfer/: operations, attempts, credits, retransmission, request IDs, sessions. */
 #ifndef LNET_XFER_XFER_H
 #define LNET_XFER_XFER_H
 
@@ -20,13 +17,13 @@ void lnet_op_arm(struct lnet_pass *p, struct lnet_op *op);
  * in 4 ms: most operations end before.
  */
 void lnet_op_arm_later(struct lnet_pass *p, struct lnet_op *op, u64 next_ns);
-/* [sh] An attempt of @op was perhaps delivered, unless the receiver rejected the request. */
+/* [sh] Notes that the delivery of @op is unknown, unless the receiver rejected the request. */
 void lnet_op_doubt(struct lnet_op *op);
-/* [sh] @op is about to end: attempts that await a reply were perhaps delivered. */
+/* [sh] @op is about to end. If an attempt was handed to the fabric, the delivery is unknown. */
 void lnet_op_given_up(struct lnet_op *op);
 /*
- * [sh] Time in ns without reply or sign of life after which @path is checked; longer by
- * confirm_delay for a PUT without ACK, whose cumulative ACK is delayed.
+ * [sh] The response timeout of @path for @op in ns; longer by confirm_delay for a PUT without ACK,
+ * whose cumulative ACK is delayed.
  */
 u64 lnet_op_patience(const struct lnet_pass *p, const struct lnet_op *op,
 		     const struct lnet_path *path);
@@ -36,7 +33,7 @@ void lnet_op_timer(struct lnet_pass *p, struct lnet_op *op);
 void lnet_op_sent(struct lnet_pass *p, struct lnet_op *op);
 /* [sh] Drops a pin; may free @op. */
 void lnet_op_unpin(struct lnet_pass *p, struct lnet_op *op);
-/* [sh] Cancels the attempts of @op that drivers hold, once, at the end of the pass. */
+/* [sh] At the end of the pass, cancels the attempts of @op that drivers have, once. */
 void lnet_op_recall(struct lnet_pass *p, struct lnet_op *op);
 /* [sh] The outcome of @op is known: -> OP_RECALL, and OP_DONE when no driver uses its memory. */
 void lnet_op_finish(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcome how);
@@ -60,9 +57,9 @@ void lnet_pass_starts(struct lnet_pass *p);	/* ln->hooks->starts() */
  */
 void lnet_op_release(struct lnet_pass *p, struct lnet_op *op, bool met);
 /*
- * [sh] A request of the core to @pni, from the pool: idempotent, on the reserved portal with the
- * match bits of a ping, for one message timeout. A GET, and a PUT with LNET_OPF_ACK in @flags, have
- * a slot. NULL: no operation or no slot is free.
+ * [sh] A request of the core to @pni, from the pool, which ends after one attempt timeout. It is
+ * idempotent, on the reserved portal with the match bits of a ping. A GET, and a PUT with
+ * LNET_OPF_ACK in @flags, have a slot. NULL: no operation or no slot is free.
  */
 struct lnet_op *lnet_op_control(struct lnet_pass *p, struct lnet_peer_ni *pni,
 				enum lnet_op_type type, u32 flags);
@@ -72,8 +69,8 @@ struct lnet_op *lnet_op_control(struct lnet_pass *p, struct lnet_peer_ni *pni,
  */
 int lnet_op_submit(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_ni *pni);
 /*
- * [sh] True if @op would be sent again after a failed attempt. @perhaps: the attempt was perhaps
- * delivered.
+ * [sh] True if @op may be retried after a failed attempt. @perhaps: the delivery of the attempt is
+ * unknown.
  */
 bool lnet_op_may_resend(const struct lnet_pass *p, const struct lnet_op *op, bool perhaps);
 /*
@@ -82,14 +79,14 @@ bool lnet_op_may_resend(const struct lnet_pass *p, const struct lnet_op *op, boo
  */
 void lnet_att_fail(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome how, bool unsent);
 /*
- * [sh] A router on @via reports that it could not forward a copy of @op: @op is sent on another
- * path at once. The report does not say which copy, so it proves no more than the loss of a
+ * [sh] A router on @via reports that it could not forward an attempt of @op: @op is retried at once
+ * on another path. The report does not identify the attempt, so it proves no more than a lost
  * connection.
  */
 void lnet_op_stopped(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *via);
 /*
- * [sh] Attempts of @op on @ni: those that wait for credits choose again; the driver's are
- * cancelled; those awaiting replies fail if @op may be retried or @ni stops.
+ * [sh] For attempts of @op on @ni. Those that wait for credits choose a path again; those that a
+ * driver has are cancelled. Those awaiting replies fail if @op may be retried or @ni stops.
  */
 void lnet_op_ni_down(struct lnet_pass *p, struct lnet_op *op, struct lnet_ni *ni);
 /* [sh] As lnet_op_ni_down(), for removed paths. @force false: only for attempts that wait. */
@@ -99,8 +96,8 @@ void lnet_ops_leave_gone(struct lnet_pass *p, bool force);
 /* No lock held. @ni stops or has no link: calls lnet_op_ni_down() for all operations. */
 void lnet_ops_ni_down(struct lnet_pass *p, struct lnet_ni *ni);
 /*
- * [sh] A path to the peer of @op works again. If @op pauses between two tries, it tries now; else
- * it checks its unresponsive attempts. False: there was nothing to do.
+ * [sh] A path to the peer of @op works again. If @op waits for its next try, it tries now;
+ * otherwise its attempts are checked now. False: there was nothing to do.
  */
 bool lnet_op_path_back(struct lnet_pass *p, struct lnet_op *op);
 
@@ -119,15 +116,13 @@ void lnet_att_given(struct lnet_pass *p, struct list_head *given);	/* ln->hooks-
 /* ---- attempt.c ------------------------------------------------------------------------------- */
 /* The only writer of the state. Takes or returns credits, and wakes attempts that wait for them. */
 void lnet_att_move(struct lnet_pass *p, struct lnet_att *att, enum lnet_att_state to);
-/* [sh] Waiting or asked -> FREE; leaves its queue. */
+/* [sh] Waiting or awaiting reply -> FREE; takes @att off its queue. */
 void lnet_att_drop(struct lnet_pass *p, struct lnet_att *att);
 /* [sh] FREE (-> WAIT_TURN) -> WAIT_PEER -> WAIT_NI -> WIRE */
 void lnet_att_enter(struct lnet_pass *p, struct lnet_att *att, struct lnet_path *path);
 
 /* ---- header.c -------------------------------------------------------------------------------- */
-/*
- * [sh] @op is about to be given to a driver: writes op->wire_bits, which drivers read without lock.
- */
+/* [sh] Before @op is given to a driver: writes op->wire_bits, which drivers read without lock. */
 void lnet_op_wire(struct lnet_op *op);
 
 /* ---- reselect.c ------------------------------------------------------------------------------ */
@@ -136,8 +131,8 @@ void lnet_op_reselect(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *
 /* No lock held. lnet_op_reselect() for all operations that wait for credits of @ni. */
 void lnet_ops_reselect_ni(struct lnet_pass *p, struct lnet_ni *ni);
 /*
- * [sh] True if the peer's list omits, or will omit, the source NI of @op (removed; for stock peers
- * also drained), and @op may use another NI.
+ * [sh] True if @op may use another NI, and its peer does not list the source NI, or soon will not.
+ * That is a removed NI, and for stock peers also a drained one.
  */
 bool lnet_op_source_leaves(const struct lnet_op *op);
 /*
@@ -157,7 +152,7 @@ bool lnet_op_avoid(struct lnet_pass *p, struct lnet_op *op, bool by_ni);
  * operations, at shutdown.
  */
 void lnet_op_fail_all(struct lnet_pass *p, struct lnet_peer *peer, enum lnet_outcome how);
-/* No lock held. lnet_md_unlink() has marked @md: aborts the operations that use it. */
+/* No lock held. lnet_md_unlink() has set @md->aborted: aborts the requests that use @md. */
 void lnet_ops_md_aborted(struct lnet_pass *p, struct lnet_md *md);
 /* True if no operation is unfinished. */
 bool lnet_ops_idle(struct lnet *ln);
@@ -169,7 +164,7 @@ bool lnet_ops_idle(struct lnet *ln);
  */
 void lnet_ops_walk(struct lnet_pass *p,
 		   void (*visit)(struct lnet_pass *p, struct lnet_op *op, void *arg), void *arg);
-/* [sh] Does the next slice of the walk. */
+/* [sh] Does the next slice of the walk, or the first slice of another one. */
 void lnet_walk_timer(struct lnet_pass *p);
 /*
  * [sh] A path to @peer works again: calls lnet_op_path_back() for the operations of @peer. The
@@ -187,11 +182,11 @@ void lnet_ops_link_down(struct lnet_pass *p, struct lnet_ni *ni);
  * others are in the next ticks.
  */
 void lnet_ops_walk_gone(struct lnet_pass *p);
-/* [@sh] True if the walk of lnet_ops_walk_gone() has not ended, so attempts may wait there. */
+/* [@sh] True if the walk of lnet_ops_walk_gone() has not ended: attempts may still wait there. */
 bool lnet_ops_wait_gone(const struct lnet_shard *sh);
 /*
- * [sh] @path is suspect: in the next ticks, a walk calls lnet_op_avoid() for the operations that
- * wait for a suspect path, and for those that wait for the interface of @path.
+ * [sh] @path is suspect. In the next ticks, a walk calls lnet_op_avoid() for the operations that
+ * wait for a suspect path or for the interface of @path.
  */
 void lnet_ops_reselect_path(struct lnet_pass *p, struct lnet_path *path);
 
@@ -220,16 +215,13 @@ bool lnet_contact_ready(struct lnet_pass *p, struct lnet_peer *peer);
 void lnet_contact_grant_void(struct lnet_pass *p, struct lnet_peer *peer, u64 grant);
 /* [sh] A path of @peer lost its connections. If no other path is alive, the session is in doubt. */
 void lnet_contact_lost(struct lnet_pass *p, struct lnet_peer *peer);
-/*
- * [sh] Tracked requests got no reply: a ping finds out whether @peer still
- * has the session.
- */
+/* [sh] Tracked requests got no reply: a ping checks whether @peer still has the session. */
 void lnet_contact_doubt(struct lnet_pass *p, struct lnet_peer *peer);
 
 /* ---- request_id.c ---------------------------------------------------------------------------- */
 /*
- * In the second half of an answer's handle: for this one request alone; for all PUTs up to it. With
- * neither: for those of them that want no ACK.
+ * In the second half of the handle of a reply. ALONE: it is for this request only. ALL: it is a
+ * cumulative ACK for all PUTs up to this one. Neither: it is one for those of them without ACK.
  */
 #define LNET_NAME_ALONE (1ULL << 62)
 #define LNET_NAME_ALL (1ULL << 63)
@@ -275,17 +267,14 @@ void lnet_window_grant(struct lnet_peer *peer, u64 grant, u32 W, u64 instance);
 int lnet_ops_init(struct lnet *ln);
 /* All operations have ended: frees the slots. */
 void lnet_ops_fini(struct lnet *ln);
-/*
- * Any lock may be held. Gives @op a slot, whose number is in its handle. 0, or -ENOMEM: none is
- * free
- */
+/* Any lock may be held. Gives @op a slot, and its handle the number. -ENOMEM: no slot is free. */
 int lnet_slot_take(struct lnet *ln, struct lnet_op *op);
 /* [@sh] The untracked request with this handle; NULL: none in this shard. */
 struct lnet_op *lnet_slot_find(struct lnet *ln, const struct lnet_shard *sh,
 			       const struct lnet_handle *h);
 /*
- * [sh] The session of @op has expired and no reply will come: @op loses its request ID and slot,
- * and may get others.
+ * [sh] The session of @op has expired, and no reply will be received: @op loses its request ID and
+ * slot, and may get others.
  */
 void lnet_op_rename(struct lnet_pass *p, struct lnet_op *op);
 /* [sh] The session from which @op was to get an ID has expired: @op is not tracked any more. */
