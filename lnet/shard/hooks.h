@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Functions and tables that lower folders of the core need of higher ones: ln->hooks, which
- * lnet/hooks.c fills. tests/lint/layers allows no other symbol of a higher folder, and at most
- * 40 entries here.
+ * Functions and tables of higher folders that lower ones call: ln->hooks, filled by lnet/hooks.c.
+ * tests/lint/layers allows no other symbol of a higher folder, and at most 40 entries here.
  */
 #ifndef LNET_SHARD_HOOKS_H
 #define LNET_SHARD_HOOKS_H
@@ -22,25 +21,25 @@ struct lnet_rx_kind {
 	/* [sh of rx->from] as lnet_rx_begin(); may release and take the lock */
 	enum lnet_verdict (*begin)(struct lnet_pass *p, struct lnet_rx *rx,
 				   const struct lnet_hdr *hdr);
-	/* no lock held: @rx waited and may land; without memory its verdict becomes SKIP */
+	/* no lock held: the driver may receive @rx now; without memory its verdict becomes SKIP */
 	void (*land)(struct lnet_pass *p, struct lnet_rx *rx);
 	void (*done)(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how);
 	bool (*gone)(struct lnet_pass *p, struct lnet_rx *rx);	/* as lnet_rx_gone() */
 	bool (*is_wanted)(const struct lnet_rx *rx);		/* as lnet_rx_is_wanted() */
-	void (*free)(struct lnet_rx *rx);	/* what @rx has of this kind */
+	void (*free)(struct lnet_rx *rx);	/* frees the data of this kind */
 };
 
 /* A kind of operations that a higher folder makes. */
 struct lnet_op_kind {
-	/* what is to be sent; the destination is the attempt's */
+	/* header and payload; the destination is that of the attempt */
 	void (*hdr)(const struct lnet_op *op, struct lnet_hdr *hdr);
 	void (*payload)(const struct lnet_op *op, struct lnet_buf *buf);
-	/* [sh] may be sent again although it perhaps arrived: exactly-once.md rule 15 */
+	/* [sh] may be retransmitted if its delivery is unknown: exactly-once.md rule 15 */
 	bool (*is_resendable)(const struct lnet_op *op);
-	/* [sh] ends now, as @path has no link, or (NULL) as all paths were tried */
+	/* [sh] true: fails now, because @path has no link, or (NULL) all paths were tried */
 	bool (*is_stuck)(const struct lnet_op *op, const struct lnet_path *path);
-	void (*substitute)(struct lnet_op *op);	/* [sh] another NID of the node may replace it */
-	u64 (*avoid)(const struct lnet_op *op);	/* [sh] paths not to take */
+	void (*substitute)(struct lnet_op *op);	/* [sh] may permit another NID of the peer */
+	u64 (*avoid)(const struct lnet_op *op);	/* [sh] paths not to use */
 };
 
 struct lnet_hooks {
@@ -52,26 +51,26 @@ struct lnet_hooks {
 	 * given(), backs() and routed() may begin and end with a shard locked; the others without a
 	 * lock.
 	 */
-	void (*acks)(struct lnet_pass *p);	/* p->acks: makes the ACKs for PUTs of this pass */
+	void (*acks)(struct lnet_pass *p);	/* creates the ACKs for PUTs of this pass */
 	void (*starts)(struct lnet_pass *p);	/* starts operations of p->defer */
-	void (*cancels)(struct lnet_pass *p);	/* asks drivers for the attempts of p->cancel */
+	void (*cancels)(struct lnet_pass *p);	/* cancels attempts of p->cancel */
 	void (*resets)(struct lnet_pass *p);	/* closes connections of p->resets */
-	void (*lands)(struct lnet_pass *p);	/* lets drivers receive the messages of p->land */
-	void (*stops)(struct lnet_pass *p);	/* stops landings of p->stop */
+	void (*lands)(struct lnet_pass *p);	/* drivers receive the messages of p->land */
+	void (*stops)(struct lnet_pass *p);	/* aborts the receives of p->stop */
 	void (*given)(struct lnet_pass *p, struct list_head *given);	/* from drivers */
 	void (*backs)(struct lnet_pass *p);	/* p->backs: replies that ended in another shard */
 	void (*routed)(struct lnet_pass *p);	/* forwards p->routed */
 
 	/* Events. No lock held, except by posts(). */
 	void (*posts)(struct lnet_pass *p);	/* [sh] events of p->posts become ready */
-	void (*take_ready)(struct lnet_pass *p);	/* takes events that calls left behind */
+	void (*take_ready)(struct lnet_pass *p);	/* takes events that API calls left */
 	void (*deliver)(struct lnet_pass *p);	/* runs the handlers for p->ready */
 	void (*hand_over)(struct lnet_pass *p);	/* leaves the events to the worker */
 
-	/* no lock held: the driver of @att did not accept it, for att->outcome */
+	/* no lock held: the driver did not accept @att; the reason is att->outcome */
 	void (*not_taken)(struct lnet_pass *p, struct lnet_att *att);
 	void (*link_work)(struct lnet_pass *p);	/* worker: acts on lnet_ni_link() records */
-	/* no shard locked: allocates request IDs if few are free; 0, -ENOMEM or -ENOSPC */
+	/* no shard locked: allocates slots if few are free; 0, -ENOMEM or -ENOSPC */
 	int (*slots_reserve)(struct lnet *ln);
 	/* parts of a shard that higher folders own; fini: no caller uses @sh any more */
 	void (*shard_init)(struct lnet_shard *sh);
@@ -95,20 +94,20 @@ struct lnet_hooks {
 	enum lnet_verdict (*ping_answer)(struct lnet_pass *p, struct lnet_rx *rx,
 					 const struct lnet_hdr *hdr);
 	void (*push_taken)(struct lnet_pass *p, struct lnet_rx *rx);
-	/* no lock held: a request that was parked has found memory, or its time is over */
+	/* no lock held: a request queued on a lazy portal has matched, or its time is over */
 	void (*rx_matched)(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v,
 			   enum lnet_outcome why);
 
 	/*
-	 * Fault rules. The first two only if ln->fault, whose rules may be gone in the call. No
-	 * lock held: true if @att is not given to its driver, as it ended or is held.
+	 * Fault rules. The first two only if ln->fault is set; its rules may be removed meanwhile.
+	 * No lock held: true if @att is not given to its driver, as it ended or is delayed.
 	 */
 	bool (*fault_send)(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att);
-	/* [sh of rx->from] true: @rx is lost; else may set rx->spoil */
+	/* [sh of rx->from] true: @rx is dropped; otherwise may set rx->spoil */
 	bool (*fault_drops)(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_hdr *hdr);
-	/* no lock held: rx->spoil says how the payload, which is in place, is changed */
+	/* no lock held: changes the received payload as rx->spoil specifies */
 	void (*fault_spoil)(struct lnet_rx *rx);
-	/* messages that rules failed, or delayed, while they were sent */
+	/* number of sent messages that rules failed, or with @delay delayed */
 	u64 (*fault_count)(const struct lnet *ln, bool delay);
 
 	/*
@@ -124,7 +123,7 @@ struct lnet_hooks {
 int lnet_ping_urgent(struct lnet *ln, const struct lnet_nid *nid, const struct lnet_nid *source,
 		     u64 timeout_ns, lnet_ping_done_t done, void *arg);
 
-/* hooks.c: those of every instance */
+/* hooks.c: the hooks of every instance */
 extern const struct lnet_hooks lnet_hooks;
 
 #endif

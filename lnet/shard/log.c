@@ -36,7 +36,7 @@ static const char *nid_word(struct words *w, const struct lnet_nid *nid)
 
 /* ---- the rate -------------------------------------------------------------------------------- */
 
-/* Under the lock. The first of a span begins it. */
+/* log->lock held. A message after a span begins the next one, unless lines were suppressed. */
 static bool rate_allows(struct lnet_log_rate *rate, u32 most, u64 now_ns)
 {
 	if (!rate->since_ns || (!rate->suppressed && now_ns - rate->since_ns >= LNET_LOG_SPAN_NS)) {
@@ -71,7 +71,7 @@ static bool may_write(struct lnet *ln, enum lnet_log_message m)
 	return may;
 }
 
-/* The next message with suppressed lines whose span is over at @now_ns: their number, or 0. */
+/* The number of suppressed lines of the next message whose span is over at @now_ns, or 0. */
 static u32 suppressed_take(struct lnet_log *log, u64 now_ns, enum lnet_log_message *m, u64 *next_ns)
 {
 	struct lnet_log_rate *rate;
@@ -129,7 +129,7 @@ void lnet_log_work(struct lnet *ln, u64 now_ns)
 	if (now_ns < READ_ONCE(ln->log.look_ns))
 		return;
 	WRITE_ONCE(ln->log.look_ns, U64_MAX);
-	smp_mb();			/* before the rates are read, as writers lower it after */
+	smp_mb();			/* writers change a rate first, then lower look_ns */
 	lnet_look_by(ln, &ln->log.look_ns, suppressed_write(&ln->log, now_ns));
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A pass from begin to end: after it has left its shards it performs what it owes. */
+/* A pass from begin to end: after it has released its shards, it does its deferred work. */
 #include "shard/shard.h"
 #include "shard/hooks.h"
 
@@ -33,7 +33,7 @@ void lnet_pass_begin(struct lnet_pass *p, struct lnet *ln, enum lnet_pass_kind k
 	INIT_LIST_HEAD(&p->evts);
 }
 
-/* ---- what a pass owes ------------------------------------------------------------------------ */
+/* ---- deferred work --------------------------------------------------------------------------- */
 
 static void ring(struct lnet_ni *ni, struct lnet_pass *p)
 {
@@ -73,7 +73,7 @@ static void send_one(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *a
 		ring_add(p, ni);
 }
 
-/* Gives @ni's driver the attempts at the head of p->send that go by @ni. */
+/* Gives the attempts at the head of p->send that use @ni to its driver. */
 static void send_run(struct lnet_pass *p, struct lnet_ni *ni)
 {
 	struct list_head *end = &p->send;
@@ -174,7 +174,7 @@ void lnet_pass_flush(struct lnet_pass *p)
 	if (!list_empty(&p->defer))
 		h->starts(p);
 	leave_and_send(p);
-	/* Handlers keep up with what is read: at the end of a long pass it would be too much. */
+	/* Delivers events now: at the end of a long pass there would be too many. */
 	if (!list_empty(&p->ready))
 		h->deliver(p);
 	lnet_evts_return(p, &p->ln->shard[0]);
@@ -202,12 +202,12 @@ void lnet_pass_end(struct lnet_pass *p)
 	lnet_leave(p);
 	if (p->kind == LNET_PASS_CALL && list_empty(&p->ready) && list_empty(&p->evts))
 		return;
-	/* Events that calls left behind need not wait for the worker if a reader is here. */
+	/* This pass delivers events that API calls left, so they do not wait for the worker. */
 	if (p->kind != LNET_PASS_CALL && !list_empty(&p->ln->shard[0].ready))
 		h->take_ready(p);
 	/*
-	 * Entering takes what LNET_MORE left there, and that may post events: a pass ends when
-	 * nothing is left in hand. Handlers that send to this node could create events for
+	 * lnet_more_collect() takes messages that LNET_MORE left, and may post events, so a pass
+	 * ends when nothing is left to do. Handlers that send to this node could create events for
 	 * ever. So a long pass runs no more handlers, and leaves their events to the worker.
 	 */
 	do {

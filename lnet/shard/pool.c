@@ -4,9 +4,9 @@
 #include "shard/shard.h"
 
 /*
- * A pool of operations or events is first filled up to LNET_RESERVE_LOW, then to twice as many each
- * time it runs low: at most this, which is more than a burst. Each pool has a separate count,
- * because pings and pushes have no events.
+ * A pool of operations or events is first filled up to LNET_RESERVE_LOW objects. Each time it runs
+ * low, that number doubles, up to RESERVE_MAX, which is more than a burst. Each pool has a separate
+ * number, because pings and pushes have no events.
  */
 #define RESERVE_MAX 80
 #define POOL_MAX 512		/* objects of a kind that a shard keeps */
@@ -105,7 +105,7 @@ void lnet_evts_keep(struct lnet_pass *p, struct lnet_shard *sh)
 	p->nr_evts = 0;
 }
 
-/* For so many events, lnet_evts_return() takes the lock if it is free. */
+/* With so many events or more, lnet_evts_return() takes the lock if it is free. */
 #define EVTS_WORTH_A_LOCK 8
 
 void lnet_evts_return(struct lnet_pass *p, struct lnet_shard *sh)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Shards: a pass enters one, which locks it, and leaves it; creation and end of the shards. */
+/* Shards: how a pass locks and releases them, their creation and end. */
 #include "base/base.h"
 #include "shard/shard.h"
 #include "shard/hooks.h"
@@ -24,10 +24,10 @@ static noinline void enter(struct lnet_pass *p, struct lnet_shard *sh)
 	if (unlikely(READ_ONCE(sh->stats_want)))
 		lnet_stats_reserve(sh);
 	spin_lock(&sh->lock);
-	__release(&sh->lock);		/* the pass has it, and gives it back in lnet_leave() */
+	__release(&sh->lock);		/* the pass holds it until lnet_leave() */
 	p->sh = sh;
 	p->nr = 0;
-	/* Another pass, begun later, was here first: what it stamped is not in the future. */
+	/* A pass that began later may have held @sh: its timestamps must not be in the future. */
 	p->now_ns = max(p->now_ns, sh->now_ns);
 	if (lnet_recs(sh))
 		sh->rec->ops->visit(p);
@@ -64,7 +64,7 @@ void lnet_enter_peer(struct lnet_pass *p, const struct lnet_peer *peer)
 	} while (sh != peer->sh);
 }
 
-/* A time was set before the one that the env knows. */
+/* The first timer is earlier than the time that the environment knows. */
 static void publish_next(struct lnet_shard *sh)
 {
 	u64 next = lnet_wheel_next_ns(&sh->wheel);
@@ -75,11 +75,11 @@ static void publish_next(struct lnet_shard *sh)
 	sh->ln->env->ops->arm(sh->ln->env, sh->ix);
 }
 
-/* What a call posted waits in shard 0, if that is held anyway. True: its worker is to be kicked. */
+/* Events of an API call wait in shard 0, if @p holds it. True: the caller wakes its worker. */
 static bool leave_ready(struct lnet_pass *p)
 {
 	if (p->kind != LNET_PASS_CALL || list_empty(&p->ready) || p->sh->ix)
-		return false;		/* lnet_md_deliver() comes to it */
+		return false;		/* lnet_md_deliver() handles them */
 	list_splice_tail_init(&p->ready, &p->sh->ready);
 	return !lnet_pass_in_handler(p);
 }
@@ -149,7 +149,7 @@ void lnet_more_collect(struct lnet_pass *p)
 			lnet_enter(p, &ln->shard[i]);
 }
 
-/* ---- making and ending ----------------------------------------------------------------------- */
+/* ---- creation and end ------------------------------------------------------------------------ */
 
 static void shard_init(struct lnet *ln, struct lnet_shard *sh, unsigned int ix)
 {
@@ -200,7 +200,7 @@ void lnet_shards_fini(struct lnet *ln)
 
 		WARN_ON_ONCE(sh->wheel.nr > !list_empty(&sh->probes.timer.link) +
 				!list_empty(&sh->delay_timer.link) +
-				!list_empty(&sh->walk.timer.link)); /* of what is freed */
+				!list_empty(&sh->walk.timer.link)); /* of objects freed here */
 		lnet_pools_free(sh);
 		sh->ln->hooks->shard_fini(sh);
 	}
@@ -214,7 +214,7 @@ void lnet_shards_lock_all(struct lnet *ln)
 
 	for (i = 0; i < ln->nr_shards; i++) {
 		spin_lock_nest_lock(&ln->shard[i].lock, &ln->cfg_mutex);
-		__release(&ln->shard[i].lock);	/* a checker cannot count the turns of a loop */
+		__release(&ln->shard[i].lock);	/* sparse cannot count iterations of a loop */
 	}
 }
 

@@ -16,16 +16,16 @@ void lnet_enter_pni(struct lnet_pass *p, const struct lnet_peer_ni *pni);
 /* Locks the shard of @peer, also if @peer moves to another shard meanwhile. */
 void lnet_enter_peer(struct lnet_pass *p, const struct lnet_peer *peer);
 /*
- * Releases the shard that @p holds, if any: posts events, books statistics, and returns used events
- * before.
+ * Posts events, counts batched statistics and returns used events, then releases the shard that @p
+ * holds, if any.
  */
 void lnet_leave(struct lnet_pass *p);
 /*
- * With LNET_MORE: moves p->send to the locked shard and releases it. A later pass without
- * LNET_MORE, or the worker, sends them. A full burst stays in p->send.
+ * With LNET_MORE: moves p->send to the locked shard, and releases the shard. A later pass without
+ * LNET_MORE, or the worker, sends these messages. A full burst stays in p->send.
  */
 void lnet_more_leave(struct lnet_pass *p);
-/* Moves the messages that calls with LNET_MORE left to @p. */
+/* Moves messages that calls with LNET_MORE left in shards to p->send. */
 void lnet_more_collect(struct lnet_pass *p);
 /* 0, -ENOMEM */
 int lnet_shards_init(struct lnet *ln);
@@ -37,8 +37,8 @@ void lnet_shards_lock_all(struct lnet *ln);
 void lnet_shards_unlock_all(struct lnet *ln);
 
 /*
- * True if a handler called: its events are left to the pass that runs the handler, which checks
- * again.
+ * True if a handler called the API. The pass that runs the handler delivers the events of the call,
+ * because it checks again.
  */
 static inline bool lnet_pass_in_handler(const struct lnet_pass *p)
 {
@@ -60,14 +60,14 @@ void lnet_look_by(struct lnet *ln, u64 *at, u64 when_ns);
 /*
  * cfg_mutex held. Waits until done() returns true, or for @limit_ns (U64_MAX: no limit). Meanwhile
  * it does the work of all shards, as the caller may be the only thread, and sleeps. Ends early if
- * the clock stands still (simulator), because waiting has no effect there. Returns the last result
- * of done().
+ * the clock does not advance (simulator), because waiting has no effect there. Returns the last
+ * result of done().
  */
 bool lnet_cfg_wait(struct lnet *ln, bool (*done)(struct lnet *ln, void *arg), void *arg,
 		   u64 limit_ns);
 
 /* ---- pool.c ---------------------------------------------------------------------------------- */
-/* Makes @op as new, in nobody's list. */
+/* Initializes @op, which is in no list. */
 void lnet_op_init(struct lnet_op *op);
 /* A zeroed operation, lists and first attempt set up. No lock held. NULL: no memory. */
 struct lnet_op *lnet_op_new(void);
@@ -79,17 +79,17 @@ struct lnet_evt *lnet_evt_take(struct lnet_shard *sh);
 void lnet_evt_recycle(struct lnet_pass *p, struct lnet_evt *e);
 /* [sh] Puts all events of p->evts, which lnet_evt_recycle() filled, into the pool of @sh. */
 void lnet_evts_keep(struct lnet_pass *p, struct lnet_shard *sh);
-/* Any context: the delivered events of @p wait for the next refill of @sh. */
+/* Any context. Returns the delivered events of @p to @sh: at once, or for its next refill. */
 void lnet_evts_return(struct lnet_pass *p, struct lnet_shard *sh);
-/* Frees @op, its events and its copy. NULL is fine. */
+/* Frees @op, its events and its small buffer. NULL is fine. */
 void lnet_op_free(struct lnet_op *op);
 /* Allocates an event; any context that may sleep. NULL: no memory. */
 struct lnet_evt *lnet_evt_new(struct lnet *ln);
 /* Frees an event that is in no pool. */
 void lnet_evt_free(struct lnet_evt *e);
 /*
- * A small buffer of @len bytes with one reference. No lock held. The caller writes each byte before
- * it sends them, because the bytes are not cleared. NULL: no memory.
+ * A small buffer of @len bytes with one reference. No lock held. The bytes are not cleared, so the
+ * caller writes each one before they are sent. NULL: no memory.
  */
 struct lnet_copy *lnet_copy_new(u32 len);
 /* Takes a reference. */
@@ -135,17 +135,14 @@ void lnet_shard_stats_reset(struct lnet_shard *sh);
 void lnet_peer_stats_reset(struct lnet_peer *peer);
 
 /* ---- traffic_stats.c ------------------------------------------------------------------------- */
-/* [sh] Books the messages that p->books has, before the shard is left. */
+/* [sh] Adds the batched statistics of p->books to the counters, before the shard is released. */
 void lnet_books_close(struct lnet_pass *p);
-/* [sh] Counts a message of @op that was given to the driver, in p->books. */
+/* [sh] Counts, in p->books, a message of @op that the driver has sent. */
 void lnet_stat_sent(struct lnet_pass *p, struct lnet_path *path, const struct lnet_op *op);
 /* [sh of @from] Counts a received message of @type with @len bytes of payload. */
 void lnet_stat_recv(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_ni *from, u32 type,
 		    u32 len);
-/*
- * [sh] Counts a received message that is dropped. @from may belong to another shard, and is not
- * counted then.
- */
+/* [sh] Counts a dropped message. @from is not counted if it belongs to another shard. */
 void lnet_stat_drop(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_ni *from, u32 type,
 		    u32 len);
 /* [sh] @op begins: counts it as unfinished. */
@@ -153,8 +150,8 @@ void lnet_stat_start(struct lnet_shard *sh, struct lnet_op *op);
 /* [sh] @op is over: undoes lnet_stat_start(). */
 void lnet_stat_end(struct lnet_shard *sh, const struct lnet_op *op);
 /*
- * [sh] True if too many replies wait for @from, or for all peers while @from has at least 16;
- * counts the denial.
+ * [sh] True if too many replies to @from are unfinished, or to all peers while @from has at least
+ * 16 of them; counts the denial.
  */
 bool lnet_answers_full(struct lnet_pass *p, const struct lnet_peer_ni *from);
 /* [sh] The hand-over of @op to the driver of @path took @ns. */
@@ -168,7 +165,7 @@ extern const struct lnet_tunable_info lnet_tunable_table[];
 extern const unsigned int lnet_nr_tunables;
 /* Sets all tunables to their defaults. */
 void lnet_tunables_init(struct lnet_tunables *tun);
-/* Finds a tunable by our name or by that of stock LNet. NULL: none. */
+/* Finds a tunable by its name, or by its name in stock LNet. NULL: none. */
 const struct lnet_tunable_info *lnet_tunable_find(const char *name);
 /* The value of a tunable. No lock needed. */
 u64 lnet_tunable_get(const struct lnet *ln, const struct lnet_tunable_info *info);

@@ -4,7 +4,7 @@
 #include "shard/shard.h"
 #include "shard/hooks.h"
 
-/* Each table takes its kind from the one list and drops the others. */
+/* Each table takes the counters of its kind from counters.def, and ignores the others. */
 #define NI_COUNTER(name, text)
 #define PNI_COUNTER(name, text)
 #define COUNTER(name, text) [LNET_C_##name] = #name,
@@ -33,7 +33,7 @@ const char *const lnet_pni_counter_names[LNET_NR_PNI_COUNTERS] = {
 
 /*
  * Bucket 0 ends at 512 ns. From there each power of two has four buckets of equal width, so an edge
- * is off by 25 % at most; the last bucket takes all from 6.4 s on.
+ * is off by 25 % at most. The last bucket takes all from 6.4 s on.
  */
 #define HIST_LOG 9
 
@@ -170,7 +170,7 @@ void lnet_shard_stats_reset(struct lnet_shard *sh)
 	}
 }
 
-/* What is under way stays counted. */
+/* @load stays, because it counts attempts in flight. */
 static void hists_reset(struct lnet_path_stats *s)
 {
 	s->put_egress = s->egress = (struct lnet_times){ 0 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Trace points. While nothing records, each one is a branch on sh->rec; else it calls the table of
- * the flight recorder, so that no lower folder calls lnet/recorder.
+ * Trace points. Without an active recorder, each one is only a branch on sh->rec. Otherwise it
+ * calls the table of the flight recorder, so that lower folders do not call lnet/recorder.
  */
 #ifndef LNET_SHARD_TRACE_H
 #define LNET_SHARD_TRACE_H
@@ -10,7 +10,7 @@
 
 #define lnet_recs(sh) unlikely((sh)->rec)
 
-/* What was learned from outside; in a replay it is what it was then. */
+/* Records a value from outside the core of decisions; in a replay, returns the recorded value. */
 static inline u64 lnet_rec_value(struct lnet_shard *sh, u64 value)
 {
 	return lnet_recs(sh) ? sh->rec->ops->note_value(sh, value) : value;
@@ -21,7 +21,7 @@ static inline bool lnet_rec_asked(struct lnet_shard *sh, bool yes)
 	return lnet_recs(sh) ? sh->rec->ops->note_value(sh, yes) : yes;
 }
 
-/* Something outside was called that may have come back meanwhile. */
+/* A function outside the core of decisions was called, and may have called back. */
 static inline void lnet_rec_back(struct lnet_shard *sh)
 {
 	if (lnet_recs(sh))
@@ -52,7 +52,7 @@ static inline void lnet_rec_back(struct lnet_shard *sh)
 					 (u64)(path)->pni->health << 16, more);			\
 } while (0)
 
-/* Others than the core of decisions changed it. */
+/* Code outside the core of decisions has changed @op: records its state again. */
 static inline void lnet_rec_op_anew(struct lnet_pass *p, struct lnet_op *op)
 {
 	if (lnet_recs(p->sh) && op->rec)

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Books what was sent, received, dropped and answered, per instance, interface, peer interface and
- * path.
- */
+/* Counts sent, received, dropped and answered messages per node, NI, peer NI and path. */
 #include "shard/shard.h"
 
-/* answers_budget permits these for each interface of a peer; less than the least answers_max */
+/* replies that answers_budget permits for each peer NI; less than the least answers_max */
 #define ANSWERS_FEW 16
 
 /*
@@ -24,7 +21,7 @@ static u64 *ni_counters(struct lnet_shard *sh, struct lnet_ni *ni)
 	return ni->sh[sh->ix].c;
 }
 
-/* ---- of many that leave together: once ------------------------------------------------------- */
+/* ---- batched statistics ---------------------------------------------------------------------- */
 
 static void book_sent(struct lnet_shard *sh, struct lnet_books *b)
 {
@@ -86,7 +83,7 @@ static void took(struct lnet_pass *p, struct lnet_times *times, struct lnet_hist
 	b->nr_times++;
 }
 
-/* ---- of one ---------------------------------------------------------------------------------- */
+/* ---- single messages ------------------------------------------------------------------------- */
 
 void lnet_stat_recv(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_ni *from, u32 type,
 		    u32 len)
@@ -112,16 +109,17 @@ void lnet_stat_drop(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_
 	lnet_count_add(sh, drop_length, len);
 	c[LNET_NIC_drop_count]++;
 	c[OF_TYPE(LNET_NIC_drop_put, type)]++;
-	if (unlikely(READ_ONCE(from->sh) != sh))	/* a window's: the interface is another's */
+	if (unlikely(READ_ONCE(from->sh) != sh))	/* @sh is that of a window, not of @from */
 		return;
 	from->c[LNET_PNIC_drop_count]++;
 	from->c[OF_TYPE(LNET_PNIC_drop_put, type)]++;
 }
 
 /*
- * Response tracking of stock LNet (behaviour.md 1.4, 4.6): true if @op is counted while it waits
- * for its reply, and again if its time ends without one. The MD decides, else the tunable: bit 0
- * GETs, bit 1 PUTs that want an ACK. Requests of the core are always counted.
+ * Response tracking of stock LNet (behaviour.md 1.4, 4.6): true if @op is counted. It is counted
+ * while it waits for its reply, and again if its time ends without one. The MD decides, or else the
+ * tunable: bit 0 for GETs, bit 1 for PUTs that request an ACK. Requests of the core are always
+ * counted.
  */
 static bool is_response_counted(const struct lnet *ln, const struct lnet_op *op)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The tunables: their table, their defaults, reading them from text and changing them. */
+/* The tunables: their table, their defaults, their values as text, and changes of them. */
 #include "plat.h"
 #include "shard/shard.h"
 #include "shard/hooks.h"
@@ -75,7 +75,7 @@ int lnet_tunable_set(struct lnet *ln, const char *name, uint64_t value)
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-#define FRACTION_DIGITS 9	/* what a nanosecond needs of a second */
+#define FRACTION_DIGITS 9	/* the precision of 1 ns in seconds */
 #define FRACTION_ONE 1000000000ULL
 
 /* "12.5ms": whole 12, fraction 500000000 of FRACTION_ONE, rest "ms". */
@@ -135,7 +135,7 @@ static const struct suffix {
 	{ LNET_UNIT_PT, "%", LNET_HEALTH_MAX / 100 },
 };
 
-/* Rejects a value that is not exact, as half a byte or a third of a point. */
+/* Rejects a value that is not exact, such as half a byte or a third of a point. */
 static int decimal_scale(const struct decimal *d, u64 scale, uint64_t *value)
 {
 	u64 part = mul_u64_u64_div_u64(d->fraction, scale, FRACTION_ONE);
@@ -150,7 +150,7 @@ static int decimal_scale(const struct decimal *d, u64 scale, uint64_t *value)
 	return 0;
 }
 
-/* Words for numbers: of one tunable; NULL: of each tunable of LNET_UNIT_E with maximum 1. */
+/* Words for values of one tunable; NULL: of each tunable of LNET_UNIT_E with maximum 1. */
 static const struct {
 	const char *name, *word;
 	u64 value;

@@ -10,7 +10,7 @@
 #define WAIT_NAP_MIN_US	100U
 #define WAIT_NAP_MAX_US	5000U
 #define WAIT_LONG_NS	(60ULL * NSEC_PER_SEC)
-#define WAIT_STILL_MAX	1000U		/* rounds with a clock that does not move */
+#define WAIT_STILL_MAX	1000U		/* iterations while the clock does not advance */
 
 /* Also takes the events that API calls have left. */
 static void run_timers(struct lnet_pass *p, struct lnet_shard *sh)
@@ -30,7 +30,7 @@ static void run_timers(struct lnet_pass *p, struct lnet_shard *sh)
 	lnet_leave(p);
 }
 
-/* True: *@at was later. */
+/* Lowers *@at to @when_ns. False: *@at was not later. */
 static bool lower(u64 *at, u64 when_ns)
 {
 	u64 old = READ_ONCE(*at), was;
@@ -83,7 +83,7 @@ static void ni_work(struct lnet_pass *p)
 	}
 }
 
-/* Periodic jobs of shard 0: parked requests, and changes of the configuration. */
+/* Runs the periodic jobs; only shard 0 has them. */
 static void look(struct lnet_pass *p, struct lnet_shard *sh)
 {
 	u64 next_ns = U64_MAX;
@@ -98,7 +98,7 @@ static void look(struct lnet_pass *p, struct lnet_shard *sh)
 	lower(&sh->look_ns, next_ns);
 }
 
-/* True if no job is due: most timers are cancelled before they are due. */
+/* True if the worker has nothing to do: most timers are cancelled before they are due. */
 static bool came_for_nothing(struct lnet *ln, struct lnet_shard *sh)
 {
 	u64 now_ns = ln->env->ops->now_ns(ln->env), next_ns;
@@ -174,7 +174,7 @@ bool lnet_cfg_wait(struct lnet *ln, bool (*done)(struct lnet *ln, void *arg), vo
 		now = ln->env->ops->now_ns(ln->env);
 		if (now != before)
 			continue;
-		/* The clock of a simulation stands still meanwhile: nothing comes by waiting. */
+		/* The clock of a simulation does not advance here, so waiting has no effect. */
 		if (limit_ns != U64_MAX)
 			return false;
 		nap_us = 1;
