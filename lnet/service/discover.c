@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Discovery of one peer: when it is asked, when told, what becomes of an answer, and how long to
- * pause after a failure. Requests never wait for it.
+ * Discovery of one peer: when to ping it and when to push to it, how its info is stored, and the
+ * pause after a failure. Requests wait for the first round only, and only if discovery_wait is set.
  */
 #include <lnet/hash.h>
 #include "base/base.h"
@@ -11,7 +11,7 @@
 
 #define RETRY_NS	((u64)NSEC_PER_SEC)	/* pause after a failure, doubling up to */
 #define RETRY_MAX_NS	(60 * (u64)NSEC_PER_SEC)
-#define AGAIN_NS	((u64)NSEC_PER_MSEC)	/* no reserve of operations */
+#define AGAIN_NS	((u64)NSEC_PER_MSEC)	/* pause if a pool is empty */
 /* least time between two pings that pushes of a peer cause */
 #define DOUBT_NS	(100 * (u64)NSEC_PER_MSEC)
 #define LIST_SHORT	512U	/* longest list that is accepted beyond lists_budget */
@@ -35,14 +35,14 @@ static void set_state(struct lnet_peer *peer, enum lnet_disc_state state)
 	d->state = state;
 }
 
-/* ---- who waits for the end of a round -------------------------------------------------------- */
+/* ---- waiters for the end of a round ---------------------------------------------------------- */
 
 static void tell_waiters(struct lnet_peer *peer, int status)
 {
 	struct lnet_disc_ask *ask, *next;
 
 	if (peer->deleted)
-		status = -ECANCELED;	/* another record may have the NID */
+		status = -ECANCELED;	/* another entry may have the NID */
 	list_for_each_entry_safe(ask, next, &peer->disc.waiters, wait)
 		lnet_disc_ask_over(ask, status);
 }
@@ -53,14 +53,14 @@ static void round_over(struct lnet_pass *p, struct lnet_peer *peer, int status)
 	lnet_contact_met(p, peer);
 }
 
-/* ---- what comes next ------------------------------------------------------------------------- */
+/* ---- next step ------------------------------------------------------------------------------- */
 
 static bool is_wanted(const struct lnet_peer *peer)
 {
 	return peer->disc.want_ping || lnet_push_needed(peer);
 }
 
-/* No ping or push before. A peer entry that may become a rail of another peer needs none yet. */
+/* Earliest time of the next ping or push. With d->rail, the entry first waits for the proofs. */
 static u64 not_before_ns(const struct lnet_disc *d)
 {
 	return d->rail ? max(d->next_ns, d->prove_by_ns) : d->next_ns;
@@ -80,7 +80,7 @@ static void over(struct lnet_pass *p, struct lnet_peer *peer)
 		round_over(p, peer, d->status);
 }
 
-/* Nothing is under way now. What is wanted later has its timer. */
+/* Nothing is in flight. Sets the timer for a ping or push that is wanted, or ends the round. */
 static void rest(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	struct lnet_disc *d = &peer->disc;
@@ -95,10 +95,7 @@ static void rest(struct lnet_pass *p, struct lnet_peer *peer)
 		over(p, peer);
 }
 
-/*
- * Pings and pushes of discovery have turns in the budget of the node, unless somebody waits for
- * them. False: not yet.
- */
+/* False: not yet. The rate limit of the node applies, unless a user or requests wait. */
 static bool has_turn(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	struct lnet_disc *d = &peer->disc;
@@ -110,7 +107,7 @@ static bool has_turn(struct lnet_pass *p, struct lnet_peer *peer)
 	return p->now_ns >= d->next_ns;
 }
 
-/* Half of it to all of it, so that many that fail together do not come again together. */
+/* Returns half of the pause to all of it, so peers that fail together are not retried together. */
 static u64 pause_ns(struct lnet_pass *p, const struct lnet_disc *d)
 {
 	u64 ns = lnet_doubled(RETRY_NS, d->fails, RETRY_MAX_NS);
@@ -123,7 +120,7 @@ static void go(struct lnet_pass *p, struct lnet_peer *peer)
 	struct lnet_disc *d = &peer->disc;
 	bool ping = d->want_ping;
 
-	if (!lnet_peer_ni_any(peer)) {	/* nobody is asked or told until there is a path */
+	if (!lnet_peer_ni_any(peer)) {	/* no path: retries after a pause */
 		d->next_ns = p->now_ns + pause_ns(p, d);
 		d->fails = min(d->fails + 1, U8_MAX);
 		round_over(p, peer, -EHOSTUNREACH);
@@ -151,7 +148,7 @@ void lnet_disc_step(struct lnet_pass *p, struct lnet_peer *peer)
 		lnet_merge_due(p, peer);
 	} else if (d->pushing || peer->contact_busy || peer->contact == CONTACT_PINGING ||
 		   peer->contact == CONTACT_OPENING) {
-		return;			/* whose end comes here again */
+		return;			/* its end calls this function again */
 	} else if (is_wanted(peer) && p->now_ns >= not_before_ns(d) && has_turn(p, peer)) {
 		go(p, peer);
 	} else {
@@ -185,7 +182,7 @@ void lnet_disc_failed(struct lnet_pass *p, struct lnet_peer *peer, int err)
 	round_over(p, peer, err);
 }
 
-/* ---- asking ---------------------------------------------------------------------------------- */
+/* ---- pings ----------------------------------------------------------------------------------- */
 
 u32 lnet_disc_asked(struct lnet_peer *peer)
 {
@@ -206,14 +203,14 @@ bool lnet_disc_answered(struct lnet_pass *p, struct lnet_peer *peer, struct lnet
 
 	if (!err)
 		err = op->copy ? lnet_disc_take(p, peer, op->copy, op->mlength, false) : -ENOMEM;
-	if (err == -EMSGSIZE) {		/* asked again at once with more room, but not for ever */
+	if (err == -EMSGSIZE) {		/* pings again with more room, once without pause */
 		if (d->fails)
 			lnet_disc_failed(p, peer, err);
 		else
 			d->fails = 1;
 		d->want_ping = 1;
 	} else if (err) {
-		d->want_ping |= d->known;	/* perhaps it answered: it takes us for told */
+		d->want_ping |= d->known;	/* after a reply, the peer would not push */
 		lnet_disc_failed(p, peer, err);
 	} else {
 		d->fails = 0;
@@ -223,7 +220,7 @@ bool lnet_disc_answered(struct lnet_pass *p, struct lnet_peer *peer, struct lnet
 	return !err || err == -EMSGSIZE || err == -ENOBUFS;
 }
 
-/* ---- an info --------------------------------------------------------------------------------- */
+/* ---- receiving an info ----------------------------------------------------------------------- */
 
 bool lnet_disc_learns(const struct lnet *ln, u32 features)
 {
@@ -232,7 +229,7 @@ bool lnet_disc_learns(const struct lnet *ln, u32 features)
 	return READ_ONCE(ln->tun.discovery) && (features & both) == both;
 }
 
-/* Also the same as before, if discovery was switched here since, or if NIDs were ignored. */
+/* Also true for an equal info if NIDs were ignored, or discovery was switched here since. */
 static bool is_news(const struct lnet_peer *peer, u32 features, u64 hash)
 {
 	const struct lnet_disc *d = &peer->disc;
@@ -315,7 +312,7 @@ int lnet_disc_take(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_copy
 	return 0;
 }
 
-/* ---- as stock tells it ----------------------------------------------------------------------- */
+/* ---- state in the bits of stock LNet --------------------------------------------------------- */
 
 static const u32 state_bits[LNET_NR_DISC_STATES] = {
 	[DISC_PING] = LNET_PEER_STATE_DISCOVERING | LNET_PEER_STATE_PING_SENT,
@@ -340,7 +337,7 @@ u32 lnet_disc_bits(const struct lnet_peer *peer)
 	return peer->features & LNET_FEAT_RTE_DISABLED ? bits : bits | LNET_PEER_STATE_ROUTER;
 }
 
-/* ---- what a user asks for -------------------------------------------------------------------- */
+/* ---- requests of the user -------------------------------------------------------------------- */
 
 void lnet_disc_want(struct lnet_pass *p, struct lnet_peer *peer, bool force)
 {

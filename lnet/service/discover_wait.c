@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Who asks for discovery of a NID: waits for the end of a round of the record that has it, and is
- * told once. The record may go meanwhile; then that which has the NID now is waited for.
+ * Requests of programs to discover a NID. Each waits until the peer with the NID ends a round, and
+ * has one callback. If that peer is removed, the request waits for the peer that has the NID then.
  */
 #include "shard/shard.h"
 #include "topology/topology.h"
@@ -9,11 +9,11 @@
 
 #define ROUNDS	3U	/* times the transaction timeout: ping, merge and push */
 #define MAX_NS	(180 * (u64)NSEC_PER_SEC)
-#define SLICE	32U	/* told in one visit of the worker */
+#define SLICE	32U	/* peers, and callbacks, in one visit of the worker */
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
-/* The worker tells it. Not waiting for a record; any lock may be held. */
+/* Any lock may be held. @ask waits for no peer. The worker calls its done() with @status. */
 static void end_with(struct lnet_disc_ask *ask, int status)
 {
 	struct lnet *ln = ask->ln;
@@ -40,7 +40,7 @@ void lnet_disc_ask_over(struct lnet_disc_ask *ask, int status)
 
 /* ---- waiting --------------------------------------------------------------------------------- */
 
-/* [sh] False: the asker has left. */
+/* [sh] @ask waits for @peer. False: @ask was cancelled. */
 static bool wait_for(struct lnet_disc_ask *ask, struct lnet_peer *peer)
 {
 	struct lnet_discovery *d = &ask->ln->disc;
@@ -52,7 +52,7 @@ static bool wait_for(struct lnet_disc_ask *ask, struct lnet_peer *peer)
 		return false;
 	}
 	ask->peer = peer;
-	/* The first of @asked has the least time. */
+	/* @asked is in order of by_ns. */
 	for (before = d->asked.prev; before != &d->asked; before = before->prev)
 		if (list_entry(before, struct lnet_disc_ask, link)->by_ns <= ask->by_ns)
 			break;
@@ -63,7 +63,7 @@ static bool wait_for(struct lnet_disc_ask *ask, struct lnet_peer *peer)
 	return true;
 }
 
-/* [sh] 0: it waits; 1: there is nothing to wait for; -errno: why it cannot */
+/* [sh] 0: @ask waits; 1: there is nothing to wait for; -errno: @ask cannot wait */
 static int join(struct lnet_pass *p, struct lnet_disc_ask *ask, struct lnet_peer *peer)
 {
 	if (READ_ONCE(p->ln->stopping))
@@ -80,7 +80,7 @@ static int join(struct lnet_pass *p, struct lnet_disc_ask *ask, struct lnet_peer
 	return 0;
 }
 
-/* Looks who has the NID. No lock held. */
+/* No lock held. Finds or makes the peer with the NID, and waits for it or ends @ask. */
 static void seek(struct lnet_pass *p, struct lnet_disc_ask *ask)
 {
 	struct lnet_peer_ni *pni = lnet_peer_ni_want(p->ln, &ask->nid);
@@ -116,9 +116,9 @@ int lnet_disc_ask(struct lnet *ln, struct lnet_disc_ask *ask)
 	return 0;
 }
 
-/* ---- leaving --------------------------------------------------------------------------------- */
+/* ---- cancelling ------------------------------------------------------------------------------ */
 
-/* Waits for @peer, which is counted: no more. False: not for that one any more. */
+/* Stops waiting for @peer, to which the caller has a reference. False: @ask did not wait for it. */
 static bool leave_peer(struct lnet_disc_ask *ask, struct lnet_peer *peer)
 {
 	struct lnet *ln = ask->ln;
@@ -169,7 +169,7 @@ bool lnet_disc_ask_cancel(struct lnet_disc_ask *ask)
 
 /* ---- the worker ------------------------------------------------------------------------------ */
 
-/* The record, counted, that somebody has waited for too long; NULL: none. */
+/* Returns a peer for which a request has waited too long, with a reference; NULL: none. */
 static struct lnet_peer *next_late(struct lnet_discovery *d, u64 now_ns)
 {
 	struct lnet_disc_ask *ask;
@@ -231,7 +231,7 @@ void lnet_disc_ask_work(struct lnet_pass *p)
 		lnet_peer_put(peer);
 	}
 	for (nr = 0; nr < SLICE && (ask = next_over(d)); nr++) {
-		/* Its record has gone, and another one has the NID, or will have it. */
+		/* Its peer was removed: waits for the peer that has the NID now. */
 		if (ask->status == -ECANCELED && !READ_ONCE(ask->left) && p->now_ns < ask->by_ns &&
 		    !READ_ONCE(p->ln->stopping))
 			seek(p, ask);

@@ -5,7 +5,7 @@
  * The reply contains the status of each interface of the router, and whether the router forwards.
  * lnet/topology/gateway.c stores these. The ping also shows the router that nodes use it. Without a
  * reply, the router's interfaces on that net are unresponsive. Between two checks, failures of the
- * path to a router (health.c) make its paths unusable, and a message makes it alive again.
+ * path to a router (health.c) make its paths unusable, and a message from it marks it as up again.
  */
 #include "base/base.h"
 #include "shard/shard.h"
@@ -15,9 +15,9 @@
 #include "service/service.h"
 
 #define NETS_MAX	LNET_MAX_NIS
-/* a router that is not wholly up is asked again, at first */
+/* first pause between checks of a router that is not fully up */
 #define AGAIN_NS	((u64)NSEC_PER_SEC)
-/* with checks switched off: when to look whether they are on */
+/* checks are switched off: interval of tests whether they are on */
 #define IDLE_NS		(10 * (u64)NSEC_PER_SEC)
 #define SOON_NS		(10 * (u64)NSEC_PER_MSEC)
 
@@ -39,7 +39,7 @@ static int notify(struct lnet *ln, const struct lnet_peer_ni *pni, u32 net, bool
 		gw->told_s = when_s;
 		list_for_each_entry(hop, &gw->pni->peer->pnis, link)
 			hop->gw = up ? LNET_GW_UP : LNET_GW_DOWN;
-		if (up)		/* else it is checked when its time comes */
+		if (up)		/* if down, the next check is not expedited */
 			lnet_gateway_check_by(&p, gw, p.now_ns + SOON_NS);
 	}
 	lnet_leave(&p);
@@ -64,7 +64,7 @@ int lnet_route_notify(struct lnet *ln, const struct lnet_nid *gateway, bool up, 
 
 /* ---- checking -------------------------------------------------------------------------------- */
 
-/* The best path to the router on @net; NULL: its interfaces here are gone, or replaced. */
+/* The best path to the router on @net; NULL: its interfaces there are removed or replaced. */
 static struct lnet_path *path_on(const struct lnet_gateway *gw, u32 net)
 {
 	struct lnet_path *path, *best = NULL;
@@ -81,7 +81,7 @@ static struct lnet_path *path_on(const struct lnet_gateway *gw, u32 net)
 	return best;
 }
 
-/* The nets that the router is reached on, in the order of its interfaces; how many. */
+/* Lists the nets with a path to the router, in the order of its interfaces. Returns how many. */
 static unsigned int nets_of(const struct lnet_gateway *gw, u32 *nets)
 {
 	const struct lnet_peer_ni *hop;
@@ -97,8 +97,8 @@ static unsigned int nets_of(const struct lnet_gateway *gw, u32 *nets)
 }
 
 /*
- * A router that is not wholly up may be so soon, as it says that it is when it has been asked: it
- * is asked again soon, then less and less often while it says the same.
+ * Returns the pause before the next check of a router that is not fully up. A check may cause the
+ * router to report an interface as up, so the pause is short. Equal replies double it.
  */
 static u64 again_ns(const struct lnet_gateway *gw)
 {
@@ -106,8 +106,8 @@ static u64 again_ns(const struct lnet_gateway *gw)
 }
 
 /*
- * It is a peer like any other: its interfaces are learned, and it is told ours, so that it tells of
- * changes. Anew when it says something else, or was silent or lost.
+ * Discovers the router like any peer: learns its NIDs and pushes ours, so that it pushes changes.
+ * Repeats this if its info has changed, a check has failed, or the router may have restarted.
  */
 static void meet(struct lnet_pass *p, struct lnet_gateway *gw)
 {
@@ -145,14 +145,14 @@ static void checked(struct lnet_pass *p, struct lnet_op *op)
 	}
 }
 
-/* [sh 0] False: no reserve. */
+/* [sh 0] Pings the router over @path. False: a pool is empty. */
 static bool check(struct lnet_pass *p, struct lnet_gateway *gw, struct lnet_path *path)
 {
 	struct lnet_op *op = lnet_ping_by(p, path);
 
 	if (!op)
 		return false;
-	op->timeout_ns = 0;		/* that of a request */
+	op->timeout_ns = 0;		/* the timeout of a request */
 	op->sink = &gw->frag;
 	op->len = sizeof(gw->sink);
 	op->arg = gw;
@@ -166,8 +166,9 @@ static bool check(struct lnet_pass *p, struct lnet_gateway *gw, struct lnet_path
 }
 
 /*
- * To the next check, of @nr nets. Each is checked once in an interval, those of a new router one
- * after the other; one that refused something is asked until it answers, even without an interval.
+ * Returns the pause before the next check of a router on @nr nets. Each net has one check per
+ * interval; all nets of a new router are checked at once, one after the other. After a rejection,
+ * the router is checked until it replies, even if checks are switched off.
  */
 static u64 pause_ns(const struct lnet_gateway *gw, unsigned int nr, u64 every_ns)
 {

@@ -12,19 +12,19 @@
 
 #define FEW_NIDS	4U	/* NIDs that each peer may have in any case */
 
-/* One info and the record that it is for. cfg_mutex held. */
+/* cfg_mutex held. One ping info, and the peer entry into which it is merged. */
 struct merge {
 	struct lnet_pass *p;
 	struct lnet *ln;
 	struct lnet_peer *from;		/* sent the info */
-	struct lnet_peer *peer;		/* gets the NIDs; referenced */
+	struct lnet_peer *peer;		/* receives the NIDs; referenced */
 	struct lnet_copy *info;
 	u32 len;
 	struct lnet_pinginfo pi;
 	struct lnet_listing *list;
-	bool same_host;			/* the peer is on this host, so it may list 127.x.y.z */
-	bool late;			/* it is for the last time that what is busy is tried */
-	bool busy;			/* something could not be done now */
+	bool same_host;			/* the peer is on this host: may list 127.x.y.z */
+	bool late;			/* last attempt to change what is busy */
+	bool busy;			/* a change was not possible now */
 	u8 full;			/* enum lnet_full: why NIDs were ignored */
 };
 
@@ -41,9 +41,9 @@ static const struct lnet_pinginfo_ni *listed(const struct merge *m, const struct
 }
 
 /*
- * [sh] behaviour.md 5.6: DOWN costs health, UP at first sight restores it; UP after DOWN gives back
- * what that has cost, as nobody need find out by pings what the peer says. An interface that is not
- * listed any more is down.
+ * [sh] Applies an advertised status: behaviour.md 5.6. DOWN reduces health; UP as the first status
+ * sets full health. UP after DOWN adds the same amount again, since this report needs no test by
+ * pings. An interface that is no longer listed is down.
  */
 static void pni_said(struct merge *m, struct lnet_peer_ni *pni)
 {
@@ -81,7 +81,7 @@ static void statuses(struct merge *m)
 	lnet_leave(m->p);
 }
 
-/* What the record says of the peer as a whole. */
+/* Stores the features of the peer, and whether its NIDs are learned. */
 static void facts(struct merge *m, bool learning)
 {
 	struct lnet_peer *peer = m->peer;
@@ -96,7 +96,7 @@ static void facts(struct merge *m, bool learning)
 	lnet_leave(m->p);
 }
 
-/* ---- interfaces that went -------------------------------------------------------------------- */
+/* ---- removed interfaces ---------------------------------------------------------------------- */
 
 static void pni_hide(struct merge *m, struct lnet_peer_ni *pni)
 {
@@ -106,8 +106,8 @@ static void pni_hide(struct merge *m, struct lnet_peer_ni *pni)
 }
 
 /*
- * All but the primary one, or those that are not listed. Routes keep the interfaces of a router
- * that they name.
+ * Hides interfaces that are not listed; with @all, all interfaces. The primary one stays.
+ * Interfaces of a router stay if routes name them.
  */
 static void shed(struct merge *m, bool all)
 {
@@ -139,7 +139,7 @@ static struct lnet_peer_ni *next_hidden(struct lnet_peer *peer, struct lnet_peer
 	return NULL;
 }
 
-/* [sh] True if no path to @pni is in use, nor one through @pni, which lnet_routes_sync() ends. */
+/* [sh] True if no path to @pni is in use or carries routed paths; lnet_routes_sync() ends those. */
 static bool is_idle(const struct lnet_peer_ni *pni)
 {
 	const struct lnet_path *path;
@@ -171,7 +171,7 @@ bool lnet_merge_reap(struct lnet_pass *p, struct lnet_peer *peer, bool late)
 	return left;
 }
 
-/* ---- interfaces that came -------------------------------------------------------------------- */
+/* ---- new interfaces -------------------------------------------------------------------------- */
 
 static void rename_to(struct merge *m, struct lnet_peer *peer, const struct lnet_nid *primary,
 		      bool lock)
@@ -195,7 +195,7 @@ static struct lnet_peer_ni *another(const struct lnet_peer *peer, const struct l
 	return NULL;
 }
 
-/* The conflict table of behaviour.md 5.8: who loses @nid to whom. */
+/* True if the peer may take @nid from @from: the conflict table of behaviour.md 5.8. */
 static bool may_take(const struct merge *m, const struct lnet_peer *from,
 		     const struct lnet_nid *nid)
 {
@@ -207,7 +207,7 @@ static bool may_take(const struct merge *m, const struct lnet_peer *from,
 	return false;
 }
 
-/* True for a NID that cannot be pinged: no path leads to it, and nothing was received from it. */
+/* True for a NID that cannot be pinged: no path reaches it, and nothing was received from it. */
 static bool is_alias(struct merge *m, struct lnet_peer_ni *pni)
 {
 	bool is;
@@ -276,8 +276,8 @@ static bool all_its(struct merge *m, const struct lnet_peer *from)
 }
 
 /*
- * With its primary NID, @from gives all its NIDs, if each is known to be of the same node. Else it
- * keeps its other NIDs, one of which becomes its primary NID.
+ * Moves @nid from @from to the peer. If @nid is the primary NID of @from, all its NIDs move if each
+ * is known to be of the same node. Else another NID becomes its primary NID.
  */
 static void take_over(struct merge *m, struct lnet_peer *from, const struct lnet_nid *nid)
 {
@@ -325,8 +325,8 @@ static bool has_many_nids(const struct lnet *ln)
 }
 
 /*
- * True if the peer gets no further NID, not even a proven one. Each peer may have FEW_NIDS. A peer
- * gets more only while the node has fewer than FEW_NIDS x peers_max NIDs.
+ * True if the peer may have no further NID, not even a proven one. Each peer may have FEW_NIDS. A
+ * peer may have more only while the node has fewer than FEW_NIDS x peers_max NIDs.
  */
 static bool is_full(const struct lnet_peer *peer)
 {
@@ -381,7 +381,7 @@ static int add_known(struct merge *m, struct lnet_peer *owner, const struct lnet
 		return refuse(m, LNET_FULL_NIDS);
 	take_over(m, owner, nid);
 	if (m->busy && lnet_proof_given(m->from, nid))
-		err = lnet_proof_want(m->from, nid, false);	/* for the next time */
+		err = lnet_proof_want(m->from, nid, false);	/* for the retry */
 	alias_mark(m, nid);
 	return err;
 }
@@ -402,7 +402,7 @@ static int add_nid(struct merge *m, const struct lnet_nid *nid)
 	else if (owner != m->peer)
 		err = add_known(m, owner, nid);
 	lnet_peer_put(owner);
-	if (err == -EEXIST) {		/* traffic made it just now */
+	if (err == -EEXIST) {		/* just created dynamically */
 		m->busy = true;
 		err = 0;
 	}
@@ -413,7 +413,7 @@ static int add_nid(struct merge *m, const struct lnet_nid *nid)
 	return err;
 }
 
-/* Removes aliases that can be pinged now: the peer gets them again when they are proven. */
+/* Removes aliases that can be pinged now: they are added again when they are proven. */
 static void aliases_hide(struct merge *m)
 {
 	struct lnet_peer_ni *pni, *next = NULL;
@@ -433,8 +433,8 @@ static void aliases_hide(struct merge *m)
 /* ---- one info -------------------------------------------------------------------------------- */
 
 /*
- * Chooses the peer entry that gets the NIDs: the one that has the primary NID, if it is the same
- * node and the configuration allows it.
+ * Chooses the peer entry for the NIDs: the one that has the primary NID, if it is the same node and
+ * the configuration allows it.
  */
 static void choose_record(struct merge *m)
 {
@@ -453,7 +453,7 @@ static void choose_record(struct merge *m)
 }
 
 /*
- * Ignored NIDs are tried again: soon if the peer loses others, else when there is room. The bounds
+ * Ignored NIDs are retried: soon if the peer loses others, else when there is room. The bounds
  * are those of the peer into which the list is merged.
  */
 static void note_full(struct merge *m)

@@ -139,7 +139,7 @@ static bool visit(struct lnet_pass *p, struct lnet_peer *peer)
 	return again;
 }
 
-/* Takes the first peer that is due off the queue. The caller gets its reference. NULL: none. */
+/* Takes the first peer that is due off the queue. The caller owns its reference. NULL: none. */
 static struct lnet_peer *next_due(struct lnet_discovery *d, u64 now_ns)
 {
 	struct lnet_peer *peer = NULL, *at;

@@ -34,7 +34,7 @@ static void timer_move(struct lnet_timer *t, struct lnet_shard *from, struct lne
 		lnet_timer_set(&to->wheel, t, when_ns);
 }
 
-/* Its pause, and its place in the line of those that wait for a ping. */
+/* Moves the timer of @path, and its place in the queue for a recovery ping. */
 static void path_move(struct lnet_path *path, struct lnet_shard *from, struct lnet_shard *to)
 {
 	timer_move(&path->timer, from, to);
@@ -61,8 +61,8 @@ static void pni_rehome(struct lnet_peer_ni *pni, struct lnet_peer *to)
 }
 
 /*
- * All shards locked. Empties @from, which traffic made, and takes it off the list; its counts are
- * the caller's to put.
+ * All shards locked. Moves all interfaces of the dynamically created @from to @to, and removes
+ * @from from the peer list. Returns how many references to @from the caller must drop.
  */
 static unsigned int peer_rehome(struct lnet_peer *from, struct lnet_peer *to)
 {
@@ -86,7 +86,7 @@ static unsigned int peer_rehome(struct lnet_peer *from, struct lnet_peer *to)
 	return nr;
 }
 
-/* A timer may have come to the shard: its next time is told on leaving it. */
+/* Timers may have moved to @sh: leaving it updates the wake-up of the worker. */
 static void announce_timers(struct lnet_shard *sh)
 {
 	struct lnet_pass p;
@@ -97,7 +97,7 @@ static void announce_timers(struct lnet_shard *sh)
 	lnet_pass_end(&p);
 }
 
-/* All shards locked, idle. */
+/* All shards locked; @peer is idle. */
 static void peer_move(struct lnet_peer *peer, struct lnet_shard *to)
 {
 	struct lnet_peer_ni *pni;
@@ -134,7 +134,7 @@ int lnet_peer_anchor(struct lnet_peer *peer, bool wait)
 	return idle ? 0 : -EBUSY;
 }
 
-/* A router, or one behind routers, stays in the shard it must be in. */
+/* If @from is a router or behind routers, it must stay in shard 0: moves @to there. 0, -EBUSY */
 static int anchor_as(const struct lnet_peer *from, struct lnet_peer *to, bool wait)
 {
 	const struct lnet_peer_ni *pni;
@@ -147,7 +147,7 @@ static int anchor_as(const struct lnet_peer *from, struct lnet_peer *to, bool wa
 	return 0;
 }
 
-/* All shards locked. One interface of an idle peer that keeps others. */
+/* All shards locked. Moves one interface of the idle @from, which keeps others. 1, or 0: none. */
 static unsigned int pni_take(struct lnet_peer *from, struct lnet_peer *to,
 			     const struct lnet_nid *nid)
 {

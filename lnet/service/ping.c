@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Pings: what this node answers, and pings it sends to test a path. */
+/* Pings: the ping info of this node, its replies to pings, and pings that test a path. */
 #include "base/base.h"
 #include "shard/shard.h"
 #include "topology/topology.h"
@@ -9,9 +9,9 @@
 #include "service/service.h"
 
 #define RECOVERY_SINK 48
-#define INFO_SEQ 24		/* where an info of this node has its sequence number */
+#define INFO_SEQ 24		/* offset of the sequence number in an info of this node */
 
-/* ---- answering ------------------------------------------------------------------------------- */
+/* ---- replies --------------------------------------------------------------------------------- */
 
 static u32 own_features(const struct lnet *ln)
 {
@@ -40,7 +40,7 @@ static unsigned int collect(struct lnet *ln, struct lnet_pinginfo_ni *nis, unsig
 	return nr;
 }
 
-/* An interface is drained, and another one is in service. */
+/* True if an interface is drained and another one is up: stock peers need a shorter info. */
 static bool has_less(const struct lnet *ln)
 {
 	const struct lnet_ni *ni;
@@ -171,10 +171,10 @@ enum lnet_verdict lnet_ping_answer(struct lnet_pass *p, struct lnet_rx *rx,
 		return LNET_SKIP;
 	}
 	/*
-	 * A node of this project asks for multiples of LNET_PINGINFO_MIN when it discovers, and for
-	 * nothing else. The first such ping counts, of a peer that has not told us anything yet, so
-	 * that it could not have been told by a push. A later ping may be a copy, the answer to
-	 * which nobody waits for.
+	 * A peer with the exactly-once extension requests a multiple of LNET_PINGINFO_MIN for
+	 * discovery only. Its first such ping counts as proof that it has our info, if its own
+	 * info is unknown: no push can have reached it. A later ping may be a duplicate whose reply
+	 * the peer ignores.
 	 */
 	if (!(len % LNET_PINGINFO_MIN) && !at && len >= c->len && !d->known && !d->told)
 		d->told = lnet_ping_info_seq(c);

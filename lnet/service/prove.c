@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Proves listed NIDs: the node pings each NID that a peer lists, and the peer gets the NID only if
- * the reply lists the peer as well. Otherwise any peer could take the NID of another peer.
+ * Proves listed NIDs: the node pings each NID that a peer lists. It adds the NID to the peer only
+ * if the reply lists the peer as well. Otherwise any peer could take the NID of another peer.
  */
 #include "base/base.h"
 #include "shard/shard.h"
@@ -26,13 +26,13 @@
 /* A listed NID. Protected by cfg_mutex, except for @over and @answer. */
 struct lnet_proof {
 	struct list_head link;		/* in the list of its peer */
-	struct list_head over;		/* [disc lock] in ln->disc.proved after the ping ended */
-	struct lnet_peer *peer;		/* lists @nid; referenced while a ping is in flight */
+	struct list_head over;		/* [disc lock] in ln->disc.proved after the ping */
+	struct lnet_peer *peer;		/* lists @nid; referenced during a ping */
 	struct lnet_nid nid;
 	/* ping in flight; proven; rejected, as the last reply did not list @peer */
 	u8 asked, given, refused;
 	u8 wanted;			/* the current info of @peer needs this proof */
-	u8 paid;			/* the next ping has its turn in the node's budget */
+	u8 paid;			/* the node's rate limit includes the next ping */
 	u8 fails;			/* failed pings in a row, capped */
 	u64 next_ns, asked_ns;		/* no ping before; time of the last ping */
 	struct lnet_copy *answer;	/* [disc lock] info in the reply, referenced; or NULL */
@@ -169,7 +169,7 @@ bool lnet_proofs_open(const struct lnet_peer *peer)
 	return false;
 }
 
-/* ---- asking ---------------------------------------------------------------------------------- */
+/* ---- pings ----------------------------------------------------------------------------------- */
 
 /* Under [sh] of the peer entry that has the NID. The worker evaluates the reply later. */
 static void answered(struct lnet_pass *p, struct lnet_op *op)
@@ -200,7 +200,7 @@ static bool ask(struct lnet_pass *p, struct lnet_proofs *all, struct lnet_proof 
 	lnet_enter_peer(p, all->peer);
 	size = clamp(all->peer->disc.size, LNET_PINGINFO_MIN, LNET_INFO_BYTES);
 	lnet_enter_pni(p, pni);
-	/* Only another peer named it, and no message was received from it: no recovery pings. */
+	/* Only another peer named @pni, and @pni never sent a message: no recovery pings. */
 	if (pni->peer->claimer && !pni->last_rx_ns && pni->said == LNET_SAID_NOTHING)
 		pni->said = LNET_SAID_DOWN;
 	op = lnet_paths_live(pni) ? lnet_op_control(p, pni, LNET_OP_GET, 0) : NULL;
@@ -250,7 +250,7 @@ static u64 pause_ns(struct lnet_pass *p, const struct lnet_proof *f)
 	return ns - lnet_disc_random(p->ln, ns / 2);
 }
 
-/* [none] True if requests or a user wait for the round: then its pings ignore the budget. */
+/* [none] True if requests or a user wait for the round: then its pings ignore the rate limit. */
 static bool is_awaited(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	bool is;
@@ -304,7 +304,7 @@ static u64 try_one(struct lnet_pass *p, struct lnet_proofs *all, struct lnet_pro
 		return U64_MAX;		/* the end of a ping in flight tries again */
 	if (p->now_ns < share_ns(all))
 		return share_ns(all);
-	if (!f->paid && !is_awaited(p, f->peer)) {	/* takes a turn in the budget of the node */
+	if (!f->paid && !is_awaited(p, f->peer)) {	/* counts against the node's rate limit */
 		f->paid = 1;
 		f->next_ns = max(f->next_ns, lnet_disc_turn(p->ln, p->now_ns));
 	}

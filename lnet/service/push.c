@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Pushes: to whom our ping info is sent unasked, when, and what becomes of those that come in. Many
- * peers are told of a change one after the other, those heard of lately first.
+ * Pushes: to which peers this node pushes its ping info, and when; and the handling of received
+ * pushes. A change is pushed to one peer after another, first to those heard from recently.
  */
 #include "base/base.h"
 #include "shard/shard.h"
@@ -12,12 +12,12 @@
 
 #define SLICE		128U	/* peers that the worker visits in one slice */
 #define PAUSE_NS	((u64)NSEC_PER_MSEC)	/* between two slices of a walk */
-#define BURST		32U	/* pings and pushes that may follow each other at once */
-#define LATER		10U	/* times push_delay: who was not heard of lately */
+#define BURST		32U	/* pings and pushes that may be sent without a pause */
+#define LATER		10U	/* times push_delay: peers not heard from recently */
 
-/* ---- to whom --------------------------------------------------------------------------------- */
+/* ---- which peers ----------------------------------------------------------------------------- */
 
-/* What it asked for by itself a node of this project needs not be told; a stock one wants to be. */
+/* Returns the sequence that @peer has. A stock peer also needs a push of an info that it pinged. */
 static u32 seq_known(const struct lnet_peer *peer)
 {
 	const struct lnet_disc *d = &peer->disc;
@@ -66,7 +66,7 @@ static void pushed(struct lnet_pass *p, struct lnet_op *op)
 	lnet_disc_step(p, peer);
 }
 
-/* Where the ping ran; NULL: nowhere that is as good as it was. [sh] */
+/* [sh] The interface that the ping used; NULL: its local NI has failed, or is drained. */
 static struct lnet_peer_ni *pinged_at(const struct lnet_peer *peer)
 {
 	struct lnet_peer_ni *pni;
@@ -79,7 +79,7 @@ static struct lnet_peer_ni *pinged_at(const struct lnet_peer *peer)
 	return NULL;
 }
 
-/* [sh] A stock peer drops messages from a drained NI. */
+/* [sh] True if @path may carry a push. A stock peer drops messages from a drained NI. */
 static bool may_carry(const struct lnet_path *path, const struct lnet_peer *peer)
 {
 	return !path->gone && lnet_ni_usable(path->ni) && lnet_ni_has_link(path->ni) &&
@@ -88,9 +88,9 @@ static bool may_carry(const struct lnet_path *path, const struct lnet_peer *peer
 }
 
 /*
- * [sh] The best path over an NI that the peer knows, if it does not know some other NI. The peer
- * takes a push from an unknown NI for one of an unknown node, and the NI that could prove the
- * contrary may be removed at once. NULL: any path.
+ * [sh] Returns the best path over an NI that the peer knows, if there is an NI that it does not
+ * know; NULL: any path. The peer attributes a push from an unknown NI to an unknown node, and the
+ * NI that could prove the opposite may be removed at once.
  */
 static struct lnet_path *known_path(const struct lnet_peer *peer)
 {
@@ -129,8 +129,8 @@ bool lnet_push_send(struct lnet_pass *p, struct lnet_peer *peer)
 	op->len = info->len;
 	op->done = pushed;
 	/*
-	 * The first push goes between the two interfaces of the ping (wire.md 7.2): there the peer
-	 * has a record of us. If the push fails, it uses any path.
+	 * The first push uses the two interfaces of the ping (wire.md 7.2): the peer has an entry
+	 * for that NID of ours. If the push fails, it uses any path.
 	 */
 	if (first || known) {
 		op->binding = first ? LNET_BIND_FIRST : LNET_BIND_SOURCE;
@@ -160,9 +160,9 @@ u64 lnet_disc_turn(struct lnet *ln, u64 now_ns)
 }
 
 /*
- * What was off while discovery was: it is asked for its NIDs. When discovery is switched on also
- * who said that it is off there, and who has asked us and was not asked: its turn may have come
- * since.
+ * True if @peer must be pinged because its NIDs were not learned while discovery was off. After
+ * discovery is switched on, this includes peers that advertised it as off: they may have changed.
+ * It also includes peers that pinged this node and were not pinged.
  */
 static bool is_learned_late(const struct lnet_peer *peer)
 {
@@ -176,8 +176,9 @@ static bool is_learned_late(const struct lnet_peer *peer)
 }
 
 /*
- * [sh] Its time, unless it has one already or pauses after a failure. Who was heard of since the
- * first walk, which passed it over, is among the rest.
+ * [sh] Schedules the ping or push of @peer, unless its timer is set, also for a pause after a
+ * failure. Without @rest, only if @peer was heard from recently. @rest: also peers heard from only
+ * after their first visit.
  */
 static void time_set(struct lnet_pass *p, struct lnet_peer *peer, bool rest)
 {
@@ -201,7 +202,7 @@ static void time_set(struct lnet_pass *p, struct lnet_peer *peer, bool rest)
 	lnet_disc_step(p, peer);
 }
 
-/* Twice over all peers: first those heard of lately. When to go on; U64_MAX: it is over. */
+/* Visits all peers twice, recently heard ones first. Returns when to continue; U64_MAX: done. */
 static u64 walk(struct lnet_pass *p)
 {
 	struct lnet_discovery *d = &p->ln->disc;
@@ -240,7 +241,7 @@ static u64 walk(struct lnet_pass *p)
 
 /*
  * The worker calls this function, and so does a thread that waits until a configuration change is
- * complete. @walk_taken lets only one of them visit the peers.
+ * complete. Because of @walk_taken, only one of them visits the peers.
  */
 void lnet_push_work(struct lnet_pass *p)
 {
@@ -300,7 +301,7 @@ void lnet_push_now(struct lnet *ln)
 	lnet_look_by(ln, &d->walk_ns, ln->env->ops->now_ns(ln->env));
 }
 
-/* [sh] @peer may send to @ni, and a path over another NI can carry the push. */
+/* [sh] True if @peer may send to @ni, and a path over another NI can carry the push. */
 static bool has_way_beside(const struct lnet_peer *peer, const struct lnet_ni *ni)
 {
 	const struct lnet_peer_ni *pni;
@@ -328,7 +329,7 @@ struct reached {
 	bool (*is)(const struct lnet_peer *peer);
 };
 
-/* [sh] @peer may send to the NI, accepts a push over another NI, and passes the test. */
+/* [sh] True if @peer may send to the NI, accepts a push over another NI, and passes r->is(). */
 static bool is_reached(struct lnet_peer *peer, void *arg)
 {
 	const struct reached *r = arg;
@@ -384,7 +385,7 @@ void lnet_push_taken(struct lnet_pass *p, struct lnet_rx *rx)
 	rc = lnet_disc_take(p, peer, rx->copy, rx->mlength, true);
 	if (rc == -EOPNOTSUPP)
 		return;
-	if (rc) {		/* nonsense, or too long: it is asked */
+	if (rc) {		/* not usable: pings the peer */
 		lnet_disc_doubt(p, d);
 		if (rc == -EMSGSIZE)
 			WRITE_ONCE(p->ln->disc.push_len,

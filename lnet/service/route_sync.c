@@ -9,7 +9,7 @@
 #include "xfer/xfer.h"
 #include "service/service.h"
 
-#define AGAIN_NS	(100 * (u64)NSEC_PER_MSEC)	/* what could not be done now */
+#define AGAIN_NS	(100 * (u64)NSEC_PER_MSEC)	/* pause before a retry */
 
 /* ---- the end of a route ---------------------------------------------------------------------- */
 
@@ -49,8 +49,8 @@ static bool route_end(struct lnet_route *route)
 }
 
 /*
- * Attempts that wait for credits of removed paths choose another path. @force: drivers also give
- * back the attempts that they have, and attempts that await replies fail if they may be retried.
+ * Attempts that wait for credits of removed paths choose another path. @force: drivers also
+ * complete their attempts, and attempts that await replies fail if they may be retried.
  */
 static void leave_gone(struct lnet *ln, bool force)
 {
@@ -63,7 +63,7 @@ static void leave_gone(struct lnet *ln, bool force)
 
 /*
  * As leave_gone() without @force, but in slices: the worker may not wait for a long walk. Paths
- * through routers are in shard 0. @marked: more of them are gone than at the last call. True: no
+ * through routers are in shard 0. @marked: paths were removed since the last call. True: no
  * attempt waits for credits of these paths.
  */
 static bool walk_gone(struct lnet *ln, bool marked)
@@ -80,7 +80,7 @@ static bool walk_gone(struct lnet *ln, bool marked)
 	return over;
 }
 
-/* Ends what is gone and idle. True: nothing that is gone is left. */
+/* Frees removed paths that are idle, and removed routes without paths. True: none is left. */
 static bool reap(struct lnet *ln, void *arg)
 {
 	struct lnet_route *route;
@@ -120,7 +120,7 @@ void lnet_routes_leave_hop(struct lnet_peer_ni *hop)
 		lnet_routes_drain(hop->ln);
 }
 
-/* ---- routers whose records became one -------------------------------------------------------- */
+/* ---- routers whose peer entries were merged -------------------------------------------------- */
 
 /* Moves @route to the gateway @to. If @to has a route to the same net, the worse one is removed. */
 static void take_route(struct lnet_route *route, struct lnet_gateway *to)
@@ -168,7 +168,7 @@ static bool gateways_merge(struct lnet *ln)
 		if (first == gw)
 			continue;
 		gateway_merge(gw, first);
-		all &= lnet_gateway_put(gw);	/* or the next time, if it is being checked */
+		all &= lnet_gateway_put(gw);	/* false: retried after the check in flight */
 	}
 	return all;
 }
@@ -233,7 +233,7 @@ void lnet_routes_sync(struct lnet *ln)
 	if (!gateways_merge(ln))
 		look_again(ln);
 	spin_lock(&ln->shard[0].lock);
-	/* A router may have interfaces that it had not when its first route was made. */
+	/* A router may have gained interfaces after its first route was added. */
 	list_for_each_entry(gw, &ln->routes->gateways, link)
 		list_for_each_entry(hop, &gw->pni->peer->pnis, link)
 			if (!hop->gw)
@@ -245,7 +245,7 @@ void lnet_routes_sync(struct lnet *ln)
 	if (unwanted || !list_empty(&ln->routes->dying)) {
 		if (walk_gone(ln, marked))
 			reap(ln, NULL);
-		look_again(ln);		/* another route may need a path where one ended */
+		look_again(ln);		/* another route may need a path there */
 	}
 }
 
@@ -268,7 +268,7 @@ u64 lnet_routes_next_ns(const struct lnet *ln)
 	return ln->routes ? READ_ONCE(ln->routes->look_ns) : U64_MAX;
 }
 
-/* By trying only: who owns the mutex may wait in this very thread for what the worker does. */
+/* Only tries the mutex: its owner may run in this thread, and may be waiting for the worker. */
 void lnet_routes_work(struct lnet_pass *p)
 {
 	struct lnet *ln = p->ln;

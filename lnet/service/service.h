@@ -11,7 +11,7 @@
  * path.
  */
 bool lnet_contact_ask(struct lnet_pass *p, struct lnet_peer *peer);
-/* [sh] A round of discovery is over: requests that waited for it are released. */
+/* [sh] Ends a round of discovery, and releases the requests that waited for it. */
 void lnet_contact_met(struct lnet_pass *p, struct lnet_peer *peer);
 /* [sh] Sends the low-water mark, or requests another session if the window is stuck. */
 void lnet_peer_timer(struct lnet_pass *p, struct lnet_peer *peer);
@@ -27,9 +27,9 @@ bool lnet_ping_rebuild(struct lnet *ln);
 /* The sequence number of a ping info. */
 u32 lnet_ping_info_seq(const struct lnet_copy *info);
 /*
- * [sh] The info to advertise to @peer, with a reference; or NULL. Peers with the exactly-once
- * extension get drained interfaces with status down. Other peers ignore the status: their info
- * omits drained interfaces, unless all are drained.
+ * [sh] The info to advertise to @peer, with a reference; or NULL. For peers with the exactly-once
+ * extension, drained interfaces have status down. Other peers ignore the status: their info omits
+ * drained interfaces, unless all are drained.
  */
 struct lnet_copy *lnet_ping_info_for(struct lnet *ln, const struct lnet_peer *peer);
 /* 0, -ENOMEM */
@@ -51,19 +51,19 @@ enum lnet_verdict lnet_ping_answer(struct lnet_pass *p, struct lnet_rx *rx,
 /* Why NIDs of an info were ignored: the peer or the node has too many NIDs, or the node aliases. */
 enum lnet_full { LNET_FULL_NIDS = 1, LNET_FULL_ALIASES = 2 };
 
-/* [sh] Does what is due next for @peer, if anything is. */
+/* [sh] Starts the next step of discovery of @peer if one is due. */
 void lnet_disc_step(struct lnet_pass *p, struct lnet_peer *peer);
-/* [sh] @peer has forgotten what it knew of this node. */
+/* [sh] @peer may have restarted: clears the sequences of our info that it knew. */
 void lnet_disc_anew(struct lnet_peer *peer);
 /* A random time from 0 to @range_ns, which is at most hours. */
 u64 lnet_disc_random(struct lnet *ln, u64 range_ns);
-/* [sh] A round has ended: @err 0, or why it failed. The next one is not at once. */
+/* [sh] A round has failed with @err. The next one begins after a pause. */
 void lnet_disc_failed(struct lnet_pass *p, struct lnet_peer *peer, int err);
 /* [sh] A ping is sent. Returns the number of bytes that its reply may have. */
 u32 lnet_disc_asked(struct lnet_peer *peer);
-/* [sh] The ping @op has ended. True: with an info, so that peer->features is true. */
+/* [sh] The ping @op has ended. True: its reply has an info, so peer->features is valid. */
 bool lnet_disc_answered(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_op *op);
-/* True if NIDs of a peer with these @features are learned. */
+/* True if this node learns the NIDs of a peer with these @features. */
 bool lnet_disc_learns(const struct lnet *ln, u32 features);
 /* [sh] A push was old or unreadable: schedules a ping of @d, at most one per DOUBT_NS. */
 void lnet_disc_doubt(struct lnet_pass *p, struct lnet_disc *d);
@@ -73,9 +73,9 @@ void lnet_disc_doubt(struct lnet_pass *p, struct lnet_disc *d);
  */
 void lnet_disc_list_set(struct lnet *ln, struct lnet_copy **at, struct lnet_copy *data);
 /*
- * [sh] An info of @len bytes in @data was received. 0; -EPROTO: it is none; -EMSGSIZE: it is
- * truncated; -EOPNOTSUPP: a push of a peer that is not Multi-Rail; -ENOBUFS: lists_budget is used
- * up.
+ * [sh] An info of @len bytes in @data was received. 0; -EPROTO: it is invalid; -EMSGSIZE: it
+ * is truncated; -EOPNOTSUPP: a push of a peer that is not Multi-Rail; -ENOBUFS: lists_budget is
+ * used up.
  */
 int lnet_disc_take(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_copy *data, u32 len,
 		   bool pushed);
@@ -85,9 +85,9 @@ u32 lnet_disc_bits(const struct lnet_peer *peer);
 void lnet_disc_want(struct lnet_pass *p, struct lnet_peer *peer, bool force);
 /* cfg_mutex held. The tunable `discovery' was set. */
 void lnet_disc_switched(struct lnet *ln);
-/* [sh] @peer is removed: ends its discovery, and its waiters. */
+/* [sh] @peer is removed: ends its discovery, also for its waiters. */
 void lnet_disc_peer_end(struct lnet_peer *peer);
-/* [sh or no lock] ln->hooks->peer_free(): frees what discovery has of @peer. */
+/* [sh or no lock] ln->hooks->peer_free(): frees the list and the proofs of @peer. */
 void lnet_disc_peer_free(struct lnet_peer *peer);
 /* 0 or -errno */
 int lnet_disc_init(struct lnet *ln);
@@ -95,19 +95,19 @@ int lnet_disc_init(struct lnet *ln);
 void lnet_disc_fini(struct lnet *ln);
 
 /* ---- discover_wait.c ------------------------------------------------------------------------- */
-/* [sh of its peer] The round that @ask waits for has ended with @status. */
+/* [sh of ask->peer] The round that @ask waits for has ended with @status. */
 void lnet_disc_ask_over(struct lnet_disc_ask *ask, int status);
 /*
  * Discovers @ask->nid. 0: done() is called, perhaps before this returns, unless it is cancelled;
- * -EINVAL. Its status: 0, -EHOSTUNREACH (no path), -ETIMEDOUT, -ESHUTDOWN, or the error of the
+ * -EINVAL. The status: 0, -EHOSTUNREACH (no path), -ETIMEDOUT, -ESHUTDOWN, or the error of the
  * round.
  */
 int lnet_disc_ask(struct lnet *ln, struct lnet_disc_ask *ask);
 /* True: done() is not called any more. False: it was, or is about to be. */
 bool lnet_disc_ask_cancel(struct lnet_disc_ask *ask);
-/* Worker of shard 0, no lock held: calls done() for asks that have ended or waited too long. */
+/* Worker of shard 0, no lock held: calls done() for requests that have ended or waited too long. */
 void lnet_disc_ask_work(struct lnet_pass *p);
-/* All peers have been removed: ends all asks. */
+/* All peers have been removed: ends all requests for discovery. */
 void lnet_disc_asks_end(struct lnet *ln);
 
 /* ---- push.c ---------------------------------------------------------------------------------- */
@@ -116,15 +116,15 @@ bool lnet_push_needed(const struct lnet_peer *peer);
 /* [sh] Sends a push. False: a pool is empty. */
 bool lnet_push_send(struct lnet_pass *p, struct lnet_peer *peer);
 /*
- * Any lock may be held. Takes one ping or push from the budget of the node. Returns the time at
- * which it may be sent.
+ * Any lock may be held. Counts one ping or push against the node's rate limit, push_rate. Returns
+ * the time at which it may be sent.
  */
 u64 lnet_disc_turn(struct lnet *ln, u64 now_ns);
 /* Worker of shard 0, no lock held: schedules pushes that are due soon. */
 void lnet_push_work(struct lnet_pass *p);
 /*
- * cfg_mutex held. The info of this node changed: pushes to peers that must know by wire.md 7.3, and
- * with @force to all.
+ * cfg_mutex held. The info of this node changed: pushes it to the peers of wire.md 7.3, and with
+ * @force to all known Multi-Rail peers.
  */
 void lnet_push_all(struct lnet *ln, bool force);
 /* cfg_mutex held. Interfaces have changed: lnet_ping_rebuild(), and pushes if the info is new. */
@@ -133,14 +133,14 @@ void lnet_ping_announce(struct lnet *ln);
 void lnet_push_now(struct lnet *ln);
 /*
  * cfg_mutex held. True if a stock peer that was heard from recently may send to @ni, and accepts a
- * push over another NI. The list that it gets omits a drained @ni.
+ * push over another NI. The list for stock peers omits a drained @ni.
  */
 bool lnet_push_reaches_stock(struct lnet *ln, const struct lnet_ni *ni);
 /*
- * cfg_mutex held. True if no acknowledgement is awaited: each peer that was heard from recently,
- * may send to @ni and accepts pushes has acknowledged the current info, or is reached only by @ni.
- * False: @at is the first peer without one, with a reference. The next call goes on there, so that
- * a caller that repeats the question visits each peer once. @at is NULL for the first call.
+ * cfg_mutex held. True if no acknowledgement of the current info is awaited. It is awaited from
+ * each peer that was heard from recently, may send to @ni, accepts pushes, and is also reached
+ * without @ni. False: @at is the first such peer, with a reference. The next call continues there,
+ * so a caller that repeats the call visits each peer once. @at is NULL for the first call.
  */
 bool lnet_push_is_known(struct lnet *ln, const struct lnet_ni *ni, struct lnet_peer **at);
 void lnet_push_taken(struct lnet_pass *p, struct lnet_rx *rx);	/* ln->hooks->push_taken() */
@@ -184,13 +184,13 @@ void lnet_proofs_free(struct lnet_peer *peer);
 
 /* ---- merge.c --------------------------------------------------------------------------------- */
 /*
- * cfg_mutex held. Reports all that was sent over @pni and is unanswered as lost. Other interfaces
- * of its peer may be tried. No shard is locked at the end.
+ * cfg_mutex held. Reports all messages to @pni without a reply as lost. Requests may be retried on
+ * other interfaces of its peer. No shard is locked at the end.
  */
 void lnet_peer_ni_lost(struct lnet_pass *p, struct lnet_peer_ni *pni);
 /*
- * cfg_mutex held, no shard locked. Frees removed interfaces if nothing is in flight there. True:
- * some remain.
+ * cfg_mutex held, no shard locked. Frees removed interfaces of @peer on which nothing is in flight.
+ * True: some remain. @late: first reports their messages without a reply as lost.
  */
 bool lnet_merge_reap(struct lnet_pass *p, struct lnet_peer *peer, bool late);
 /* [sh] NIDs of the last info of @peer were ignored. True: there is room for some now. */
@@ -214,26 +214,26 @@ void lnet_merge_work(struct lnet_pass *p);
 bool lnet_peer_is_free(struct lnet *ln, void *peer);
 /*
  * cfg_mutex held. Moves @peer to shard 0, where routers and peers behind them are, if nothing is
- * in flight to it. @wait: waits for that as long as the removal of an interface may take. 0,
- * -EBUSY.
+ * in flight to it. @wait: first waits until nothing is in flight, for drain_time at most. 0, -EBUSY
  */
 int lnet_peer_anchor(struct lnet_peer *peer, bool wait);
 /*
  * cfg_mutex held. As lnet_peer_take_over() without @follow. @wait: first waits until nothing is in
  * flight, for drain_time at most. If @from moves as a whole, @to becomes the merge target of peers
- * whose target was @from; they have none if @to is configured or not multi-rail. 0, -EBUSY
+ * whose target was @from. They have none if @to is configured or not multi-rail. 0, -EBUSY
  */
 int lnet_peer_absorb(struct lnet_peer *from, struct lnet_peer *to, const struct lnet_nid *nid,
 		     bool wait);
 /*
- * cfg_mutex held, no shard locked. New requests to peers that are to be merged into @to go to these
- * peers again, unless @still(). @still NULL: never.
+ * cfg_mutex held, no shard locked. Ends @to as the merge target of each peer for which @still() is
+ * false, or of all if @still is NULL. New requests to such a peer use its own entry again.
  */
 void lnet_peer_merges_review(struct lnet_peer *to,
 			     bool (*still)(const struct lnet_peer *from, void *arg), void *arg);
 /*
- * cfg_mutex held. The interfaces of @from, or only that of @nid, become those of @to. -EBUSY:
- * something is in flight to @from. With @follow its new requests go to @to from now on.
+ * cfg_mutex held. Moves the interfaces of @from, or only @nid, to @to. -EBUSY: messages to @from
+ * are in flight. Then with @follow, a Multi-Rail @to becomes the merge target of @from, if @nid is
+ * NULL.
  */
 int lnet_peer_take_over(struct lnet_peer *from, struct lnet_peer *to, const struct lnet_nid *nid,
 			bool follow);
@@ -246,7 +246,7 @@ int lnet_peer_take_over(struct lnet_peer *from, struct lnet_peer *to, const stru
 int lnet_route_notify(struct lnet *ln, const struct lnet_nid *gateway, bool up, s64 when_s);
 /* [sh 0] The next check is due. */
 void lnet_gateway_timer(struct lnet_pass *p, struct lnet_timer *t);
-/* cfg_mutex held, no shard locked. @gw is new, or has a new route: checks it at once. */
+/* cfg_mutex held, no shard locked. @gw is new, or has the new @route: checks @gw at once. */
 void lnet_gateway_start(struct lnet_gateway *gw, struct lnet_route *route);
 /* cfg_mutex held, no shard locked. Stops the checks. False: one is in flight. */
 bool lnet_gateway_stop(struct lnet_gateway *gw);
@@ -271,7 +271,7 @@ void lnet_routes_drain(struct lnet *ln);
 /* cfg_mutex held. Removes all paths through @hop. */
 void lnet_routes_leave_hop(struct lnet_peer_ni *hop);
 /*
- * cfg_mutex held, no shard locked. Makes the missing paths of @pni. An alias (model/peer.h) gets
+ * cfg_mutex held, no shard locked. Makes the missing paths of @pni. An alias (model/peer.h) has
  * none; if paths are possible again, the node pings the peer for its list, and can then prove @pni.
  * 0, -ENOMEM
  */
@@ -286,9 +286,9 @@ void lnet_routes_sync(struct lnet *ln);
  * state is computed again, and paths through or to its interfaces follow.
  */
 void lnet_routes_learned(struct lnet_pass *p, struct lnet_peer *peer, const u8 *info, u32 len);
-/* The time at which lnet_routes_work() has something to do. */
+/* The time at which lnet_routes_work() is next due. */
 u64 lnet_routes_next_ns(const struct lnet *ln);
-/* Worker of shard 0, no lock held: continues what lnet_routes_sync() could not finish. */
+/* Worker of shard 0, no lock held: continues an unfinished lnet_routes_sync(). */
 void lnet_routes_work(struct lnet_pass *p);
 
 #endif

@@ -10,11 +10,11 @@
 #include "xfer/xfer.h"
 #include "service/service.h"
 
-/* a peer that did not answer is asked again after this, doubling */
+/* pause before negotiation is retried without a reply; each failure doubles it */
 #define CONTACT_RETRY_NS 1000000000ULL
 #define CONTACT_RETRY_MAX_NS 60000000000ULL
 
-/* @met: what waited has the time of its transaction before it, as what waits for credits. */
+/* @met: the requests have a full transaction timeout, like requests that wait for credits. */
 static void release_all(struct lnet_pass *p, struct lnet_peer *peer, bool met)
 {
 	LIST_HEAD(waiting);
@@ -25,7 +25,7 @@ static void release_all(struct lnet_pass *p, struct lnet_peer *peer, bool met)
 
 		lnet_op_release(p, op, met);
 	}
-	/* What waited for room in a window that is void. */
+	/* These waited for room in the window of an expired session. */
 	list_splice_init(&peer->winwait, &waiting);
 	while (!list_empty(&waiting)) {
 		struct lnet_op *op = list_first_entry(&waiting, struct lnet_op, link);
@@ -36,9 +36,9 @@ static void release_all(struct lnet_pass *p, struct lnet_peer *peer, bool met)
 }
 
 /*
- * No grant for now: requests go under stock rules; the peer is asked again later. If it is one of
- * ours they wait for that, as the connections they would leave by may be those of a node that has
- * started anew since.
+ * No session for now: requests follow stock rules, and negotiation is retried later. During the
+ * retry, requests to a peer with the exactly-once extension wait: their connections may be those of
+ * a node that has restarted since.
  */
 static void set_plain(struct lnet_pass *p, struct lnet_peer *peer, bool answered)
 {
@@ -67,7 +67,7 @@ static void plain_at_once(struct lnet_pass *p, struct lnet_peer *peer)
 static void opened(struct lnet_pass *p, struct lnet_op *op);
 static void pinged(struct lnet_pass *p, struct lnet_op *op);
 
-/* A GET of the core's own to @peer, answer into its sink. [sh] NULL: no reserve or no path. */
+/* [sh] Makes a GET of the core to @peer. NULL: a pool is empty, or there is no path. */
 static struct lnet_op *ask(struct lnet_pass *p, struct lnet_peer *peer, u32 portal, u64 match_bits)
 {
 	struct lnet_peer_ni *pni = lnet_peer_ni_any(peer);
@@ -83,7 +83,7 @@ static struct lnet_op *ask(struct lnet_pass *p, struct lnet_peer *peer, u32 port
 	return op;
 }
 
-/* [sh] One question to a peer at a time. False: no reserve or no path. */
+/* [sh] One ping or session open request to a peer at a time. False: a pool is empty, or no path. */
 static bool ask_ping(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	struct lnet_op *op = ask(p, peer, LNET_PORTAL_RESERVED, LNET_PING_MATCHBITS);
@@ -119,8 +119,8 @@ static bool ask_opening(struct lnet_pass *p, struct lnet_peer *peer)
 /* ---- a session in doubt ---------------------------------------------------------------------- */
 
 /*
- * Requests use the existing session; those that wait for room in the window go on waiting. @met: as
- * for lnet_op_release()
+ * Requests use the existing session; those that wait for room in the window continue to wait. @met:
+ * as for lnet_op_release()
  */
 static void release_waiting(struct lnet_pass *p, struct lnet_peer *peer, bool met)
 {
@@ -131,14 +131,14 @@ static void release_waiting(struct lnet_pass *p, struct lnet_peer *peer, bool me
 		lnet_op_release(p, list_first_entry(&waiting, struct lnet_op, link), met);
 }
 
-/* No answer: the grant is all there is. It is asked about again with a later request. */
+/* No reply: the session stays in doubt. A later request causes the next check. */
 static void still_in_doubt(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	peer->contact_next_ns = p->now_ns + READ_ONCE(p->ln->tun.min_recovery_ping_interval);
 	release_waiting(p, peer, false);
 }
 
-/* ---- what the answers say -------------------------------------------------------------------- */
+/* ---- replies --------------------------------------------------------------------------------- */
 
 /*
  * The sender needs another session, even if the receiver still has the window: rule 4. Requests of
@@ -149,7 +149,7 @@ static bool is_useless(const struct lnet_pass *p, const struct lnet_peer *peer)
 	return lnet_window_stuck(&peer->tx) || lnet_window_silent(p, &peer->tx);
 }
 
-/* @hold_ms: what the opening told. */
+/* @hold_ms: the hold time in the session open request. */
 static void granted(struct lnet_pass *p, struct lnet_peer *peer, u64 grant, u32 W, u64 instance,
 		    u32 hold_ms)
 {
@@ -166,8 +166,8 @@ static void granted(struct lnet_pass *p, struct lnet_peer *peer, u64 grant, u32 
 }
 
 /*
- * No connection was made while the question had time: over a long way that takes longer than its
- * share of the time of those that wait, and what they would send could not leave either.
+ * True if @op was not sent before its deadline, and requests wait. On a long path a connection may
+ * take longer than one attempt timeout, and the requests could not be sent without it either.
  */
 static bool never_left(const struct lnet_pass *p, const struct lnet_op *op)
 {
@@ -203,7 +203,7 @@ static void opened(struct lnet_pass *p, struct lnet_op *op)
 		if (instance == peer->tx.rx_instance && !lnet_window_stale(p, &peer->tx))
 			lnet_count(p->sh, sessions_renewed);
 		granted(p, peer, grant, W, instance, op->offset);
-	} else if (peer->contact == CONTACT_DOUBT) {	/* it answers pings: the window is there */
+	} else if (peer->contact == CONTACT_DOUBT) {	/* it responds: the window exists */
 		peer->contact_next_ns = is_useless(p, peer) ? p->now_ns + CONTACT_RETRY_NS : 0;
 		lnet_contact_set_state(peer, CONTACT_OPEN);
 		release_waiting(p, peer, false);
@@ -269,11 +269,11 @@ void lnet_contact_met(struct lnet_pass *p, struct lnet_peer *peer)
 
 void lnet_contact_negotiate(struct lnet_pass *p, struct lnet_peer *peer)
 {
-	if (lnet_contact_granted(peer)) {	/* perhaps from before a restart of the peer */
+	if (lnet_contact_granted(peer)) {	/* the peer may have restarted */
 		if (!peer->contact_busy && !ask_ping(p, peer) && !peer->held)
 			release_waiting(p, peer, true);
 	} else if (peer->contact == CONTACT_UNKNOWN && peer->disc.known && !peer->contact_busy) {
-		greet(p, peer);		/* it pushed its info to us, so it need not be asked */
+		greet(p, peer);		/* its features are known: no ping is needed */
 	} else {
 		lnet_contact_set_state(peer, CONTACT_PINGING);
 		if (!peer->contact_busy && !ask_ping(p, peer))
@@ -281,9 +281,9 @@ void lnet_contact_negotiate(struct lnet_pass *p, struct lnet_peer *peer)
 	}
 }
 
-/* ---- telling the receiver what is finished: exactly-once.md rule 9 --------------------------- */
+/* ---- advertising the low-water mark: exactly-once.md rule 9 ---------------------------------- */
 
-/* Requests wait until the peer has granted another session. */
+/* If requests wait for room in the window, checks the session, which leads to another one. */
 static void another_session(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	if (list_empty(&peer->winwait) || peer->deleted || READ_ONCE(p->ln->stopping))
@@ -317,7 +317,7 @@ void lnet_peer_timer(struct lnet_pass *p, struct lnet_peer *peer)
 	lnet_op_set_id(op, ID_GIVEN);
 	op->portal = LNET_PORTAL_MARK;
 	op->match_bits = LNET_CONFIRM_MATCHBITS;
-	op->timeout_ns = 0;		/* that of a request */
+	op->timeout_ns = 0;		/* the timeout of a request */
 	op->wire.cookie[0] = tx->grant;
 	op->wire.cookie[1] = tx->oldest;
 	tx->told = tx->oldest;
