@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Router buffers and the credits that senders have of them: who gets one, who waits, who is next.
+ * Router buffers and router credits: which messages have one, which wait, and in which order.
  *
- * A destination gets a buffer of a pool only if more buffers are free than it has. So one
- * destination alone gets half of the pool, and each of many gets an equal part. For one destination
- * a sender gets at most twice as many buffers as this destination may still get. A sender also has
- * a fixed share of the pool. The first rule divides this share, and the router credits of the
- * sender, among its destinations. So a slow destination does not stop other destinations, and a
- * slow sender does not stop other senders to the same destination.
+ * A destination is given a buffer of a pool only if more buffers are free than it has. So one
+ * destination alone has half of the pool, and each of many has an equal part. For one destination a
+ * sender has at most twice as many buffers as this destination may still have. A sender also has a
+ * fixed share of the pool. The first rule divides this share, and the router credits of the sender,
+ * among its destinations. So a slow destination does not stop other destinations, and a slow sender
+ * does not stop other senders to the same destination.
  */
 #include "base/base.h"
 #include "shard/shard.h"
@@ -185,7 +185,7 @@ void lnet_rtr_flow_put(struct lnet_rtr_shard *rs, struct lnet_rtr_flow *flow)
 	rs->spare.flow = flow;
 }
 
-/* ---- taking and giving back ------------------------------------------------------------------ */
+/* ---- taking and returning -------------------------------------------------------------------- */
 
 static struct lnet_rtr_pool *pool_of(const struct lnet_fwd *fwd)
 {
@@ -197,7 +197,7 @@ static void note_min(struct lnet_rtr_pool *pool)
 	pool->min_credits = min(pool->min_credits, (s32)(pool->nr - pool->used - pool->nr_wait));
 }
 
-/* Takes and gives back what the two states differ in. */
+/* Changes the state, and takes or returns the credit and the buffer by which the states differ. */
 static void move(struct lnet_fwd *fwd, enum lnet_rx_state to)
 {
 	enum lnet_rx_state state = fwd->rx->state;
@@ -224,15 +224,15 @@ static void move(struct lnet_fwd *fwd, enum lnet_rx_state to)
 	lnet_rx_set_state(fwd->rx, to);
 }
 
-/* What may be too large to be read aside, and so stops a connection when it waits. */
+/* True if the message may be too large to be read aside, and stops its connection if it waits. */
 static bool is_large(const struct lnet_fwd *fwd)
 {
 	return fwd->hdr.payload_len > LNET_LARGE;
 }
 
 /*
- * Of those of its sender for messages as large as it: large ones have credits of their own, so that
- * many small ones that wait do not stop one that is large.
+ * Returns the free credits of the sender for messages of this size. Large messages have separate
+ * credits, so that many small ones that wait do not stop a large one.
  */
 static s32 free_credits(const struct lnet_fwd *fwd)
 {
@@ -296,7 +296,7 @@ static void lead(struct lnet_fwd *fwd)
 	list_add_tail(&fwd->lead, &fwd->flow->leaders[is_large(fwd)]);
 }
 
-/* Behind the first message that waits for a credit of the same interface, flow and size. */
+/* Queues @fwd behind the first message that waits for a credit of its interface, flow and size. */
 static void wait_credit(struct lnet_fwd *fwd)
 {
 	struct lnet_fwd *leader;
@@ -309,7 +309,7 @@ static void wait_credit(struct lnet_fwd *fwd)
 	lead(fwd);
 }
 
-/* The message behind @fwd leads their queue, and the queue moves behind the others. */
+/* The message behind @fwd becomes the first of the queue, which moves behind the other queues. */
 static void wait_credit_no_more(struct lnet_fwd *fwd)
 {
 	struct lnet_fwd *next = list_first_entry_or_null(&fwd->behind, struct lnet_fwd, wait);
@@ -323,7 +323,7 @@ static void wait_credit_no_more(struct lnet_fwd *fwd)
 	lead(next);
 }
 
-/* It has its credit. True: and a buffer. */
+/* @fwd has its credit. True: it also has a buffer; else it waits for one. */
 static bool ask_buffer(struct lnet_fwd *fwd)
 {
 	struct lnet_rtr_flow *flow = fwd->flow;
@@ -343,7 +343,7 @@ static bool ask_buffer(struct lnet_fwd *fwd)
 	return false;
 }
 
-/* [sh] A buffer is its own: the interface stays until it has landed. */
+/* [sh] @fwd has a buffer: holds the interface until the payload is received. */
 static void granted(struct lnet_fwd *fwd)
 {
 	struct lnet_rx *rx = fwd->rx;
@@ -402,7 +402,6 @@ static struct lnet_rtr_buf *buf_new(u32 size)
 	return buf;
 }
 
-/* If the memory is not made yet, the lock is dropped and taken again for it. */
 bool lnet_rtr_fill(struct lnet_pass *p, struct lnet_fwd *fwd)
 {
 	struct lnet_rtr_pool *pool = pool_of(fwd);
@@ -428,9 +427,9 @@ bool lnet_rtr_fill(struct lnet_pass *p, struct lnet_fwd *fwd)
 	return true;
 }
 
-/* ---- who is next ----------------------------------------------------------------------------- */
+/* ---- order of waiting messages --------------------------------------------------------------- */
 
-/* It waited and need not any more: the driver hears it at the end of the pass. */
+/* @fwd waits no longer: the end of the pass notifies the driver. */
 static void wake(struct lnet_pass *p, struct lnet_fwd *fwd)
 {
 	list_del_init(&fwd->all);
@@ -468,7 +467,7 @@ static void scan(struct lnet_pass *p, struct lnet_rtr_shard *rs, unsigned int cl
 
 	for (nr = 0; nr < SCAN_MAX && !list_empty(&pool->turn); nr++)
 		check_next(p, pool, cls);
-	/* A timer that is due must not move: releases come faster than ticks. */
+	/* A timer that is due must not move, as releases are more frequent than ticks. */
 	if (!list_empty(&pool->turn) &&
 	    (list_empty(&rs->timer.link) || rs->timer.when_ns > p->now_ns))
 		lnet_timer_set(&rs->sh->wheel, &rs->timer, p->now_ns);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Messages for other nodes: each is taken in whole, then sent on as it came by an operation of its
- * own; what it held goes back when that has ended, whichever way.
+ * Messages for other nodes: each is received in full, then forwarded unchanged by a separate
+ * operation. After the end of that operation, whatever its outcome, credit and buffer are returned.
  */
 #include "base/base.h"
 #include "shard/shard.h"
@@ -66,7 +66,7 @@ static void sender_of(struct lnet_pass *p, const struct lnet_rx *rx, struct lnet
 	lnet_peer_ni_put(pni);
 }
 
-/* Drops the lock and takes it again. False: no memory, or too many unknown peers. */
+/* Releases and takes the lock. False: no memory, or too many unknown peers. */
 static bool prepare(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_hdr *hdr)
 {
 	struct lnet_rtr_shard *rs = &p->ln->router->sh[p->sh->ix];
@@ -117,7 +117,7 @@ enum lnet_verdict lnet_forward_begin(struct lnet_pass *p, struct lnet_rx *rx,
 		return LNET_SKIP;
 	}
 	fwd = rx->fwd;
-	/* While no lock was held, the sender or the interface may have ended. */
+	/* The sender or the interface may have been removed while no lock was held. */
 	if (READ_ONCE(p->ln->stopping) || rx->from->deleted ||
 	    READ_ONCE(rx->ni->state) >= NI_STOPPING) {
 		lnet_rtr_return(p, fwd);
@@ -172,16 +172,16 @@ bool lnet_forward_is_wanted(const struct lnet_rx *rx)
 	       nr - min(used, nr) < nr / 2;
 }
 
-/* ---- on its way ------------------------------------------------------------------------------ */
+/* ---- forwarding ------------------------------------------------------------------------------ */
 
 static void forwarded(struct lnet_pass *p, struct lnet_op *op)
 {
 	struct lnet_rx *rx = op->arg;
 
 	if (rx->fwd->told) {
-		/* whether it left or not, nothing more is owed */
+		/* the router-generated reply has ended: nothing to do */
 	} else if (lnet_outcomes[op->outcome].err) {
-		/* The sender of a marked one understands; no copy of it was given to a wire. */
+		/* Only a tracked request that was not delivered gets a router-generated reply. */
 		rx->fwd->tell = lnet_forward_resendable(op) && !(op->flags & LNET_OPF_MAYBE) &&
 				lnet_outcomes[op->outcome].delivery == LNET_DELIVERY_NOT &&
 				!READ_ONCE(rx->from->ln->stopping);
@@ -201,7 +201,7 @@ void lnet_forward_substitute(struct lnet_op *op)
 		op->binding = LNET_BIND_NONE;
 }
 
-/* Two routers that each hold the other for the way there would pass it to and fro for ever. */
+/* Two routers that each route to the destination through the other would pass @op on forever. */
 u64 lnet_forward_avoid(const struct lnet_op *op)
 {
 	const struct lnet_peer_ni *from = ((const struct lnet_rx *)op->arg)->from, *pni;
@@ -280,8 +280,8 @@ bool lnet_forward_resendable(const struct lnet_op *op)
 }
 
 /*
- * Its originator knows other ways, and waits for nothing here. A stock node finds out by time, so
- * its messages stay as long as they may.
+ * A tracked request need not wait here: its originator can use other paths. A stock originator
+ * detects the failure only by its timeout, so its messages wait as long as they may.
  */
 bool lnet_forward_stuck(const struct lnet_op *op, const struct lnet_path *path)
 {
@@ -289,9 +289,9 @@ bool lnet_forward_stuck(const struct lnet_op *op, const struct lnet_path *path)
 	       (!path || !lnet_ni_has_link(path->ni));
 }
 
-/* ---- its end --------------------------------------------------------------------------------- */
+/* ---- the end of a message -------------------------------------------------------------------- */
 
-/* The refusal of the request that @hdr is, as its destination would answer. */
+/* Changes the request header @hdr to a rejection, as its destination would send it. */
 static void refuse(struct lnet_hdr *hdr)
 {
 	struct lnet_handle handle = hdr->msg.get.return_wmd;
@@ -311,7 +311,7 @@ static void refuse(struct lnet_hdr *hdr)
 	hdr->msg.ack.mlength = LNET_REFUSED + LNET_REFUSED_ON_THE_WAY;
 }
 
-/* In the place of what was not sent on. False: it cannot be, and its sender finds out by time. */
+/* Sends a router-generated reply instead. False: not possible, so the request times out. */
 static bool tell(struct lnet_pass *p, struct lnet_rx *rx)
 {
 	struct lnet_fwd *fwd = rx->fwd;
@@ -352,7 +352,7 @@ void lnet_pass_routed(struct lnet_pass *p)
 	}
 }
 
-/* [sh] It waits; and will not any more. */
+/* [sh] Drops the message, which waits. */
 static void give_up(struct lnet_pass *p, struct lnet_rx *rx)
 {
 	drop(p, rx);

@@ -34,11 +34,11 @@ void lnet_forward_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcom
 void lnet_forward_hdr(const struct lnet_op *op, struct lnet_hdr *hdr);
 /* The payload to send. */
 void lnet_forward_payload(const struct lnet_op *op, struct lnet_buf *buf);
-/* [sh] True if @op may be sent again though it was perhaps delivered: exactly-once.md rule 15. */
+/* [sh] True if @op may be retried although delivery is unknown: exactly-once.md rule 15. */
 bool lnet_forward_resendable(const struct lnet_op *op);
 /*
- * [sh] @op did not leave this node: @path has no link, or (NULL) all paths were tried. True: it
- * ends, and its originator gets a report.
+ * [sh] @op was not delivered: @path has no link, or (NULL) all paths were tried. True: @op ends,
+ * and its originator receives a router-generated reply.
  */
 bool lnet_forward_stuck(const struct lnet_op *op, const struct lnet_path *path);
 /* As lnet_rx_gone(). */
@@ -80,25 +80,22 @@ void lnet_rtr_flow_put(struct lnet_rtr_shard *rs, struct lnet_rtr_flow *flow);
 void lnet_rtr_arm(struct lnet_rtr_shard *rs);
 /* True: RX_NEW -> RX_LAND_ROUTED, still without memory. Else the message waits. */
 bool lnet_rtr_ask(struct lnet_pass *p, struct lnet_fwd *fwd);
-/*
- * Allocates the buffer; may release and take the lock. False: there is no memory, and all was
- * returned.
- */
+/* Allocates the buffer; may release and take the lock. False: no memory; @fwd holds nothing now. */
 bool lnet_rtr_fill(struct lnet_pass *p, struct lnet_fwd *fwd);
 /* Checks some of the flows that were not checked after the last release of a buffer. */
 void lnet_rtr_scan(struct lnet_pass *p, struct lnet_rtr_shard *rs);
-/* Buffers were released: lets waiting messages proceed. */
+/* Buffers were released: allocates them to messages that wait. */
 void lnet_rtr_wake(struct lnet_pass *p, struct lnet_rtr_shard *rs);
 /* The number of router credits of @from has changed: messages that wait for one may proceed. */
 void lnet_rtr_credits_set(struct lnet_pass *p, struct lnet_peer_ni *from);
 /*
- * Returns what the rx of @fwd holds; messages that wait for it are in p->land. Returns a buffer to
- * be freed without lock, or NULL.
+ * Returns the credit and the buffer of @fwd; messages that get them are in p->land. Returns a
+ * buffer to be freed without lock, or NULL.
  */
 struct lnet_rtr_buf *lnet_rtr_return(struct lnet_pass *p, struct lnet_fwd *fwd);
 
 /* ---- state.c --------------------------------------------------------------------------------- */
-/* What a shard's buffers are, for those who show it; takes its lock. -ENOENT: there are none. */
+/* The buffers of one size in a shard, as lnet_router_view() reports them. */
 struct lnet_rtr_view {
 	u32 pages, nr;
 	s32 credits, min_credits;	/* negative: so many wait */
@@ -119,8 +116,8 @@ int lnet_router_view(struct lnet *ln, unsigned int shard, struct lnet_rtr_view v
 /* Config, may sleep. 0, -ENOMEM, -EBUSY */
 int lnet_router_enable(struct lnet *ln, bool on);
 /*
- * Worker of shard 0, no lock held: changes the state if it is time, and checks whether interfaces
- * are pinged.
+ * Worker of shard 0, no lock held: changes the state if it is due, trims idle buffers, and checks
+ * whether interfaces are pinged.
  */
 void lnet_router_work(struct lnet_pass *p);
 

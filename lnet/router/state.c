@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Routing switched on and off, slowly, as others need time to hear of it; what a router says of
- * interfaces that nobody pings any more.
+ * Switches routing on and off, with a settling time in which other nodes learn of it. Resizes the
+ * buffers, and reports interfaces that no node pings as down.
  */
 #include "base/base.h"
 #include "shard/shard.h"
@@ -9,11 +9,11 @@
 #include "service/service.h"
 #include "router/router.h"
 
-#define LOOK_NS		NSEC_PER_SEC	/* between two looks at what time has changed */
-#define SOON_NS		NSEC_PER_MSEC	/* the configuration was busy */
-#define TRIM_NS		(NSEC_PER_SEC / 2)	/* least time between two trims of buffers */
+#define LOOK_NS		NSEC_PER_SEC	/* between two periodic checks */
+#define SOON_NS		NSEC_PER_MSEC	/* pause if cfg_mutex is held */
+#define TRIM_NS		(NSEC_PER_SEC / 2)	/* least time between two trims */
 #define TRIM_BYTES	(128U << 20)	/* most memory of one size that a trim releases */
-#define STOP_TIMES	3		/* the settling time: then it ends, whatever waits */
+#define STOP_TIMES	3		/* settling times after which it ends in any case */
 
 static const u8 edges[LNET_NR_ROUTER_STATES][LNET_NR_ROUTER_STATES] = {
 #define STATE(s)
@@ -33,10 +33,10 @@ static void set_state(struct lnet *ln, enum lnet_router_state to)
 	WRITE_ONCE(r->state, to);
 	r->since_ns = ln->env->ops->now_ns(ln->env);
 	lnet_ping_announce(ln);
-	lnet_push_all(ln, true);	/* who uses this node need not wait until it asks */
+	lnet_push_all(ln, true);	/* so nodes learn of it before their next check */
 }
 
-/* In which all who use this node have pinged it once and would have missed it. */
+/* In this time each node that uses this router sends a check, and would detect a missing reply. */
 static u64 settle_ns(const struct lnet *ln)
 {
 	return READ_ONCE(ln->tun.alive_router_check_interval) +
@@ -56,7 +56,7 @@ static void free_all(struct list_head *bufs)
 	}
 }
 
-/* [sh] Moves @nr free buffers, those that were used least lately, to @gone. */
+/* [sh] Moves @nr free buffers, the least recently used ones, to @gone. */
 static void pool_release(struct lnet_rtr_pool *pool, u32 nr, struct list_head *gone)
 {
 	pool->made -= nr;
@@ -128,7 +128,7 @@ static void pool_trim(struct lnet_rtr_pool *pool, u32 bytes, struct list_head *g
 	pool->nr_idle = pool->nr_free;
 }
 
-/* Messages of an attack or a burst may have needed all buffers, and the node keeps none of them. */
+/* An attack or a burst may have needed all buffers: releases those not used since the last trim. */
 static void trim(struct lnet_pass *p)
 {
 	struct lnet_router *r = p->ln->router;
@@ -246,7 +246,7 @@ u32 lnet_router_state_nr(const struct lnet *ln)
 	return nr[lnet_router_state(ln)];
 }
 
-/* While nothing is routed they are as they will be. */
+/* If routing is disabled, reports the configured numbers. */
 int lnet_router_view(struct lnet *ln, unsigned int shard, struct lnet_rtr_view v[LNET_NR_RTR])
 {
 	static const u32 pages[LNET_NR_RTR] = {
@@ -316,7 +316,7 @@ int lnet_router_enable(struct lnet *ln, bool on)
 	return err;
 }
 
-/* ---- interfaces that nobody pings ------------------------------------------------------------ */
+/* ---- interfaces without pings ---------------------------------------------------------------- */
 
 static u64 last_ping_ns(struct lnet *ln, u32 net)
 {
@@ -329,7 +329,7 @@ static u64 last_ping_ns(struct lnet *ln, u32 net)
 	return last_ns;
 }
 
-/* cfg_mutex held. Those of nets where nobody asks are said to be down (behaviour.md 6.6). */
+/* cfg_mutex held. Reports interfaces on nets without pings as down (behaviour.md 6.6). */
 static void look_at_nis(struct lnet *ln, u64 now_ns)
 {
 	struct lnet_ni *ni;
@@ -348,7 +348,7 @@ static void look_at_nis(struct lnet *ln, u64 now_ns)
 	lnet_push_all(ln, true);
 }
 
-/* ---- what time does -------------------------------------------------------------------------- */
+/* ---- periodic checks ------------------------------------------------------------------------- */
 
 /* cfg_mutex held. */
 static void look(struct lnet *ln, u64 now_ns)
@@ -370,7 +370,7 @@ static void look(struct lnet *ln, u64 now_ns)
 		look_at_nis(ln, now_ns);
 }
 
-/* By trying only, as lnet_age_work(). */
+/* Only tries the mutex, as lnet_age_work() does. */
 void lnet_router_work(struct lnet_pass *p)
 {
 	struct lnet *ln = p->ln;
