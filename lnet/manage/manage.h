@@ -20,7 +20,7 @@ int lnet_net_init(struct lnet *ln);
 void lnet_net_stop(struct lnet *ln);
 /* All interfaces have stopped: checks that none is left. */
 void lnet_net_fini(struct lnet *ln);
-/* Why @ni has no link, in words. */
+/* Returns a text that states why @ni has no link. */
 const char *lnet_ni_link_why(const struct lnet_ni *ni);
 void lnet_ni_link_work(struct lnet_pass *p);	/* ln->hooks->link_work() */
 
@@ -59,7 +59,7 @@ void lnet_stats_reset(struct lnet *ln);
 
 /* ---- route_config.c -------------------------------------------------------------------------- */
 /*
- * lnet_route_add(), which also succeeds if this node has no interface on the gateway's net: the
+ * As lnet_route_add(), but also succeeds if this node has no interface on the gateway's net. The
  * interface may have been deleted after the route was added, or may be awaited. The route is down
  * until there is one. Context and errors as lnet_route_add(), without -EHOSTUNREACH.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Local interfaces (NIs): from configuration over start, link changes and draining to their end. */
+/* Local interfaces (NIs): configuration, start, link changes, draining and removal. */
 #include "plat.h"
 #include <lnet/env.h>
 #include <lnet/lnd.h>
@@ -13,11 +13,11 @@
 #include "service/service.h"
 #include "manage/manage.h"
 
-#define SLICE	128U	/* peers that the worker visits in one turn after a link is up */
+#define SLICE	128U	/* peers in one visit of the worker after a link is up */
 
 /*
- * Its link is back: the paths of all peers are told, from the first on also if that is under way.
- * If it is gone, that ends.
+ * The link of @ni is up: a walk expedites recovery of the paths to all peers. A walk in progress
+ * starts again at the first peer. If @ni was removed, the walk ends.
  */
 static void rise_anew(struct lnet_ni *ni)
 {
@@ -172,7 +172,7 @@ static int add(struct lnet *ln, const struct lnet_lnd_ops *ops, const struct lne
 		lnet_ni_put(ni);
 		return -ENOENT;
 	}
-	/* Nobody but the driver knows the NI. */
+	/* Only the driver knows the NI so far. */
 	lnet_ni_set_state(ni, NI_STARTING);
 	err = ops->ni_start(ni);
 	if (err) {
@@ -193,7 +193,7 @@ static int add(struct lnet *ln, const struct lnet_lnd_ops *ops, const struct lne
 	lnet_ni_publish_state(ni, NI_ACTIVE);
 	if (lnet_nid_is_lo(&ni->nid))
 		ln->lo = ni;
-	link_kick(ln);			/* a link found down while starting */
+	link_kick(ln);			/* ni_start may have found the link down */
 	return 0;
 }
 
@@ -268,7 +268,7 @@ static bool has_no_paths(struct lnet *ln, void *arg)
 	return lnet_paths_drop_ni(ln, arg);
 }
 
-/* What waits for the NI chooses again; what has it may finish in time. */
+/* Attempts waiting for credits of the NI choose again; those in flight may end within @limit_ns. */
 static void drain(struct lnet_ni *ni, u64 limit_ns)
 {
 	struct lnet_pass p;
@@ -281,7 +281,7 @@ static void drain(struct lnet_ni *ni, u64 limit_ns)
 		lnet_cfg_wait(ni->ln, lnet_ni_is_empty, ni, limit_ns);
 }
 
-/* The driver gives back what it has; then what is unanswered is known to be "perhaps delivered". */
+/* The driver completes its attempts. Then delivery of the requests without a reply is unknown. */
 static void stop(struct lnet_ni *ni)
 {
 	struct lnet_pass p;
@@ -340,7 +340,7 @@ int lnet_ni_del(struct lnet *ln, const struct lnet_nid *nid)
 	return err;
 }
 
-/* ---- the instance's begin and end ------------------------------------------------------------ */
+/* ---- start and stop of the node -------------------------------------------------------------- */
 
 int lnet_net_init(struct lnet *ln)
 {
@@ -362,7 +362,7 @@ int lnet_net_init(struct lnet *ln)
 		mutex_unlock(&ln->cfg_mutex);
 		return -ENOMEM;
 	}
-	lnet_peer_ni_put(pni);		/* the instance knows it */
+	lnet_peer_ni_put(pni);		/* the node has its own reference */
 	return 0;
 }
 
@@ -403,7 +403,7 @@ const char *lnet_ni_link_why(const struct lnet_ni *ni)
 	return whys[why < ARRAY_SIZE(whys) ? why : LNET_LINK_NO_CARRIER];
 }
 
-/* One whose link is not as the worker last saw it; counted. */
+/* Returns an NI whose link has changed since the last call, with a reference; NULL: none. */
 static struct lnet_ni *next_changed(struct lnet *ln, u64 now_ns)
 {
 	struct lnet_ni *ni, *found = NULL;
@@ -427,8 +427,8 @@ static struct lnet_ni *next_changed(struct lnet *ln, u64 now_ns)
 }
 
 /*
- * Only by trying: the owner of the mutex may wait in this very thread. Then it is left for the next
- * visit; whoever changes NIs writes the info anyway.
+ * Only tries the mutex: its owner may be waiting in this thread. In that case the next visit
+ * retries; a change of NIs rebuilds the info in any case.
  */
 static void refresh_ping(struct lnet *ln)
 {
@@ -439,12 +439,12 @@ static void refresh_ping(struct lnet *ln)
 		return;
 	}
 	WRITE_ONCE(ln->ping_stale, 0);
-	smp_mb();			/* before what is read, as who changes that sets it after */
+	smp_mb();			/* before the reads: others set the flag after a change */
 	lnet_ping_announce(ln);
 	mutex_unlock(&ln->cfg_mutex);
 }
 
-/* Nobody else goes on with it meanwhile. Counted. */
+/* Takes over the walk of an NI, with a reference; NULL: none. *@at: the last peer it visited. */
 static struct lnet_ni *rise_take(struct lnet *ln, struct lnet_peer **at)
 {
 	struct lnet_ni *ni, *found = NULL;
@@ -464,7 +464,7 @@ static struct lnet_ni *rise_take(struct lnet *ln, struct lnet_peer **at)
 	return found;
 }
 
-/* Unless it has begun anew, or is gone. */
+/* Stores @at, from which the walk continues, unless the walk was restarted or @ni was removed. */
 static void rise_keep(struct lnet_ni *ni, struct lnet_peer *at)
 {
 	spin_lock(&ni->ln->nid_lock);
@@ -532,7 +532,7 @@ void lnet_ni_link_work(struct lnet_pass *p)
 		WRITE_ONCE(ln->ping_stale, 1);
 	}
 	ni = rise_take(ln, &at);
-	if (ni) {		/* a slice of the peers, so that traffic has its turn */
+	if (ni) {		/* only a slice of the peers: traffic must not wait */
 		rise_keep(ni, paths_rise(p, ni, at));
 		lnet_ni_put(ni);
 		link_kick(ln);

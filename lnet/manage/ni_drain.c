@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Taking an interface out of service by hand, and back, without losing or delaying a message.
+ * Drains an interface administratively, and ends that, without losing or delaying a message.
  *
- * It is no state of the interface, which stays active: what is under way ends as it would have,
- * answers to what comes in leave, peers that know no other way are served. lnet_select() ranks it
- * behind all that are in service, what waits for its credits chooses again at once, and the ping
- * info tells peers that it is down, so that they cease to use it, too. Stock peers ignore that:
- * their info omits the interface (ping.c). If a peer has taken such a list,
- * requests from that NID match no buffer there. So the node pushes the list after the last request
- * of the interface.
+ * The interface stays active: attempts in flight end as usual, replies to received requests are
+ * sent, and peers without another path are served. lnet_select() ranks it behind all interfaces in
+ * service, and attempts that wait for its credits choose again at once. The ping info advertises it
+ * as down, so that peers stop using it. Stock peers ignore that status: their info omits the
+ * interface (ping.c). If a peer has taken such a list, requests from that NID match no buffer
+ * there. So the node pushes the list after the last request of the interface.
  */
 #include "plat.h"
 #include "shard/shard.h"
@@ -49,7 +48,7 @@ static bool is_quiet(struct lnet *ln, void *arg)
 	return now_ns - q->since_ns >= QUIET_NS && lnet_ni_is_empty(ln, q->ni);
 }
 
-/* ---- out of service, and back ---------------------------------------------------------------- */
+/* ---- draining -------------------------------------------------------------------------------- */
 
 /* @marks: DRAINED, or with LEAVING; set together, so that no path selection is between them. */
 static void set_drained(struct lnet_ni *ni, u32 marks, bool drained)

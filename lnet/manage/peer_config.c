@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Peers by configuration: which NIDs are one node, and which are none any more. */
+/* Configuration of peers: adds and deletes peers and their NIDs, and sets their state. */
 #include "plat.h"
 #include <lnet/env.h>
 #include <lnet/lnd.h>
@@ -11,7 +11,7 @@
 #include "service/service.h"
 #include "manage/manage.h"
 
-/* ---- configuration: taking away -------------------------------------------------------------- */
+/* ---- deleting -------------------------------------------------------------------------------- */
 
 static bool pni_idle(struct lnet *ln, void *arg)
 {
@@ -84,7 +84,7 @@ static bool lists(const struct lnet_nid *nids, unsigned int nr, const struct lne
 	return false;
 }
 
-/* A router stays as long as a route names it, with what routes name it by. */
+/* True if a route names an interface of @peer that would be removed: it stays until then. */
 static bool is_routers(const struct lnet_peer *peer, const struct lnet_nid *nids, unsigned int nr)
 {
 	const struct lnet_route *route;
@@ -122,9 +122,9 @@ int lnet_peer_del(struct lnet *ln, const struct lnet_nid *primary, const struct 
 	return err;
 }
 
-/* ---- a primary NID that is locked, state by hand --------------------------------------------- */
+/* ---- locked primary NIDs, and state set by an operator --------------------------------------- */
 
-/* All NIDs of @peer but its primary one. */
+/* Deletes all NIDs of @peer except its primary NID. */
 static int del_others(struct lnet_peer *peer)
 {
 	unsigned int max = READ_ONCE(peer->nr_pnis), nr = 0;
@@ -188,7 +188,7 @@ int lnet_peer_set_state(struct lnet *ln, const struct lnet_nid *nid, u32 mask, u
 	return peer ? 0 : -ENOENT;
 }
 
-/* ---- configuration: adding ------------------------------------------------------------------- */
+/* ---- adding ---------------------------------------------------------------------------------- */
 
 struct peer_request {
 	struct lnet *ln;
@@ -202,7 +202,7 @@ static const struct lnet_nid *nid_of(const struct peer_request *r, unsigned int 
 	return i ? &r->nids[i - 1] : r->primary;
 }
 
-/* One NID against what is configured; @self has the primary, or is NULL. */
+/* Checks @nid against configured peers. @self: the peer that has the primary NID, or NULL. */
 static int check_nid(const struct peer_request *r, const struct lnet_nid *nid,
 		     const struct lnet_peer *self)
 {
@@ -256,7 +256,7 @@ static int check_request(const struct peer_request *r, const struct lnet_peer *s
 	return err;
 }
 
-/* An interface for the primary NID, which nobody has yet. */
+/* Makes an interface for the primary NID, which no peer has yet, in @found or in a new peer. */
 static int make_primary(const struct peer_request *r, struct lnet_peer *found)
 {
 	struct lnet_peer *peer = found ? found : lnet_peer_new(r->ln, r->primary);
@@ -270,10 +270,7 @@ static int make_primary(const struct peer_request *r, struct lnet_peer *found)
 	return err;
 }
 
-/*
- * The peer to configure, which has the primary NID from now on; counted. NULL: no memory, nothing
- * changed.
- */
+/* Returns the peer with the primary NID, with a reference; NULL: no memory, and nothing changed. */
 static struct lnet_peer *choose_peer(const struct peer_request *r)
 {
 	struct lnet_peer *peer, *found;
@@ -284,20 +281,20 @@ static struct lnet_peer *choose_peer(const struct peer_request *r)
 		peer = lnet_peer_owner(r->ln, r->primary);
 		if (peer)
 			return peer;
-		/* else the peer that traffic made for another of the NIDs */
+		/* else a dynamically created peer with another of the NIDs */
 		for (found = NULL, i = 1; i <= r->nr && !found; i++)
 			found = lnet_peer_owner(r->ln, nid_of(r, i));
 		err = make_primary(r, found);
 		lnet_peer_put(found);
-		if (err && err != -EEXIST)	/* that: traffic was quicker */
+		if (err && err != -EEXIST)	/* -EEXIST: created meanwhile */
 			return NULL;
 	}
 }
 
 /*
- * The interfaces of another peer that has @nid, made by traffic, become those of @peer. Only while
- * nothing is in flight to it, as request IDs and windows are those of a peer; waits for that as
- * long as a removed interface may take. -EBUSY: it never was.
+ * If a dynamically created peer has @nid, moves its interfaces to @peer. Request IDs and windows
+ * belong to one peer, so it waits until nothing is in flight there, for drain_time at most. -EBUSY:
+ * something still is.
  */
 static int add_nid(struct lnet_peer *peer, const struct lnet_nid *nid)
 {
@@ -311,7 +308,7 @@ static int add_nid(struct lnet_peer *peer, const struct lnet_nid *nid)
 		else
 			err = owner == peer ? 0 : lnet_peer_absorb(owner, peer, NULL, true);
 		lnet_peer_put(owner);
-	} while (err == -EEXIST);	/* traffic made it just now */
+	} while (err == -EEXIST);	/* just created dynamically */
 	return err;
 }
 

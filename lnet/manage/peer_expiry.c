@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Forgetting peers that traffic made: those long unheard that nobody refers to, and when they crowd
- * the node any of those.
+ * Expires dynamically created peers that are not in use: those not heard from for peer_age, or any
+ * of them if the node is near peers_max.
  */
 #include "plat.h"
 #include <lnet/env.h>
@@ -15,9 +15,9 @@
 #define SLICE		128U		/* peers that the worker visits in one slice */
 #define PAUSE_NS	((u64)NSEC_PER_MSEC)		/* between two slices of a walk */
 #define SOON_NS		(100 * (u64)NSEC_PER_MSEC)
-#define PERIOD_MAX_NS	(60 * (u64)NSEC_PER_SEC)	/* a new peer_age is noticed by then */
+#define PERIOD_MAX_NS	(60 * (u64)NSEC_PER_SEC)	/* a new peer_age applies by then */
 
-/* From one walk over all peers to the next. */
+/* The interval of walks over all peers. */
 static u64 period_ns(const struct lnet *ln)
 {
 	u64 age_ns = READ_ONCE(ln->tun.peer_age);
@@ -25,7 +25,7 @@ static u64 period_ns(const struct lnet *ln)
 	return age_ns ? clamp(age_ns / 4, SOON_NS, PERIOD_MAX_NS) : PERIOD_MAX_NS;
 }
 
-/* Place is made before it is needed, so that who is new need not be turned away. */
+/* True above 7/8 of peers_max: room is made early, so that new peers need not be rejected. */
 static bool is_crowded(const struct lnet *ln)
 {
 	u64 most = READ_ONCE(ln->tun.peers_max);
@@ -38,7 +38,7 @@ static bool made_by_traffic(const struct lnet_peer *peer)
 	return !peer->configured && !lnet_nid_is_lo(&peer->primary);
 }
 
-/* [sh] Its last sign of life. */
+/* [sh] The time of the last message from @peer or progress on its paths, or of its creation. */
 static u64 heard_ns(const struct lnet_peer *peer)
 {
 	const struct lnet_peer_ni *pni;
@@ -53,7 +53,7 @@ static u64 heard_ns(const struct lnet_peer *peer)
 	return ns;
 }
 
-/* cfg_mutex held, and one count of @peer. */
+/* cfg_mutex held; @peer is referenced. Expires @peer, or pings it if ignored NIDs have room now. */
 static void look_at(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	u64 age_ns = READ_ONCE(p->ln->tun.peer_age);
@@ -74,7 +74,7 @@ static void look_at(struct lnet_pass *p, struct lnet_peer *peer)
 		lnet_peer_drop(peer);
 }
 
-/* cfg_mutex held. Some peers further; returns when to come again. */
+/* cfg_mutex held. Visits one slice of the peers. Returns when to continue; U64_MAX: not needed. */
 static u64 walk(struct lnet_pass *p)
 {
 	struct lnet *ln = p->ln;
@@ -99,9 +99,7 @@ static u64 walk(struct lnet_pass *p)
 	return p->now_ns + (is_crowded(ln) ? SOON_NS : period_ns(ln));
 }
 
-/*
- * By trying only: who owns the mutex may wait in this very thread for what the worker does.
- */
+/* Only tries the mutex: its owner may run in this thread, and may be waiting for the worker. */
 void lnet_age_work(struct lnet_pass *p)
 {
 	struct lnet *ln = p->ln;

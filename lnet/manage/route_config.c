@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Changes of the table of routes: routes are added and deleted; behaviour as stock's. */
+/* Configured routes: adds, deletes and reports them, as stock LNet does. */
 #include "plat.h"
 #include <lnet/env.h>
 #include <lnet/lnd.h>
@@ -115,7 +115,7 @@ int lnet_route_restore(struct lnet *ln, const struct lnet_route_cfg *cfg)
 	return err;
 }
 
-/* ---- taking away ----------------------------------------------------------------------------- */
+/* ---- deleting -------------------------------------------------------------------------------- */
 
 int lnet_route_del(struct lnet *ln, uint32_t net, const struct lnet_nid *gateway)
 {
@@ -136,9 +136,9 @@ int lnet_route_del(struct lnet *ln, uint32_t net, const struct lnet_nid *gateway
 	return route ? 0 : -ENOENT;
 }
 
-/* ---- showing --------------------------------------------------------------------------------- */
+/* ---- reporting ------------------------------------------------------------------------------- */
 
-/* Some way by it would be taken. [sh 0] */
+/* [sh 0] True if some path through @route may be selected. */
 static bool is_up(const struct lnet_route *route)
 {
 	const struct lnet_peer_ni *hop;
@@ -176,7 +176,7 @@ int lnet_route_get(struct lnet *ln, unsigned int pos, struct lnet_route_info *in
 	return err;
 }
 
-/* ---- the instance's begin and end ------------------------------------------------------------ */
+/* ---- start and stop of the node -------------------------------------------------------------- */
 
 int lnet_routes_init(struct lnet *ln)
 {
@@ -190,7 +190,6 @@ int lnet_routes_init(struct lnet *ln)
 	return 0;
 }
 
-/* Interfaces are stopped, so no path is left. */
 void lnet_routes_fini(struct lnet *ln)
 {
 	struct lnet_route *route;
