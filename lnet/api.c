@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The data calls of the API, and pings that a user asks for. */
+/* The data calls of the API, and pings that a user requests. */
 #include "shard/shard.h"
 #include "topology/topology.h"
 #include "memory/memory.h"
@@ -48,9 +48,9 @@ static int set_source(struct lnet *ln, struct lnet_op *op, const struct lnet_nid
 }
 
 /*
- * The peer interface of @nid; a NID of our own goes over the loopback. What was looked up once need
- * not be compared with our own NIDs again until they change. Requests to a peer that is being
- * merged go to the merge target, unless @pinned.
+ * Returns the peer interface of @nid, with a reference; for a local NID, that of the loopback. An
+ * interface is compared with local NIDs again only after a configuration change. Requests to a peer
+ * that is to be merged are sent to the merge target, unless @pinned.
  */
 static struct lnet_peer_ni *target_of(struct lnet *ln, const struct lnet_nid *nid, bool pinned)
 {
@@ -98,7 +98,7 @@ static int prepare(struct lnet *ln, struct lnet_op *op, struct lnet_md *md,
 	return set_source(ln, op, &x->self);
 }
 
-/* As op_get(), when other threads have used up the pool. */
+/* As op_get() without the pool, which other threads have used up. Releases and takes the lock. */
 static struct lnet_op *op_make(struct lnet_pass *p, struct lnet_peer_ni *pni, bool two_events)
 {
 	struct lnet_op *op;
@@ -134,7 +134,7 @@ static struct lnet_op *op_get(struct lnet_pass *p, struct lnet_peer_ni *pni, boo
 	return op_make(p, pni, two_events);
 }
 
-/* Each that waits for a path, a grant or credits takes memory. */
+/* 0, -EAGAIN. Each request that waits for a path, a session or credits takes memory. */
 static int may_start(struct lnet_shard *sh)
 {
 	lockdep_assert_held(&sh->lock);
@@ -182,10 +182,10 @@ static int start(struct lnet_pass *p, const struct lnet_xfer *x, struct lnet_pee
 	return err;
 }
 
-/* Requests of one MD to one NID, as many as their memory takes: what they share is found once. */
+/* Successive requests of one MD to one NID, as many as the MD permits: they share one look-up. */
 struct run {
-	struct lnet_peer_ni *pni;	/* counted */
-	struct lnet_md *md;		/* used @left times for those that were not started */
+	struct lnet_peer_ni *pni;	/* referenced */
+	struct lnet_md *md;		/* in use @left times, for requests not started */
 	unsigned int left;
 };
 
@@ -194,7 +194,7 @@ static bool same_ends(const struct lnet_xfer *a, const struct lnet_xfer *b)
 	return a->md.cookie == b->md.cookie && lnet_nid_same(&a->target.nid, &b->target.nid);
 }
 
-/* For the first of @nr requests at @x and those behind it that are like it; no shard is locked. */
+/* No shard locked. Prepares the run of the first of @nr requests at @x. 0 or -errno */
 static int run_begin(struct lnet *ln, struct run *run, const struct lnet_xfer *x, unsigned int nr,
 		     bool core)
 {
@@ -217,7 +217,7 @@ static int run_begin(struct lnet *ln, struct run *run, const struct lnet_xfer *x
 	return -ENOENT;
 }
 
-/* Starts the first at @x and those like it. Returns how many, or the error of the first. */
+/* Starts the run of requests at @x. Returns how many were started, or the error of the first. */
 static int run_start(struct lnet *ln, struct lnet_pass *p, const struct lnet_xfer *x,
 		     unsigned int nr, enum lnet_op_type type, enum lnet_kind kind)
 {
@@ -249,9 +249,9 @@ static int run_start(struct lnet *ln, struct lnet_pass *p, const struct lnet_xfe
 }
 
 /*
- * How many of @left leave together. The more is under way, the longer both ends are busy without
- * what is still being made. Few that would be left go with them: a send costs as much as making
- * some forty requests.
+ * Returns how many of @left requests are sent with one doorbell. The more are in flight, the longer
+ * both ends are busy without further ones. A small rest is sent with them, as a send costs as much
+ * as making some forty requests.
  */
 static unsigned int bell_burst(const struct lnet *ln, unsigned int left)
 {
@@ -264,8 +264,8 @@ static unsigned int bell_burst(const struct lnet *ln, unsigned int left)
 }
 
 /*
- * Returns how many were started, or the error of the first. Those of one pass are sent together,
- * unless LNET_MORE of the last one makes them wait.
+ * Returns how many were started, or the error of the first. Requests of one pass are sent together;
+ * LNET_MORE in the last of them delays the doorbell.
  */
 static int submit(struct lnet *ln, const struct lnet_xfer *x, unsigned int nr,
 		  enum lnet_op_type type, enum lnet_kind kind)
@@ -314,7 +314,7 @@ int lnet_get_list(struct lnet *ln, const struct lnet_xfer *x, unsigned int nr)
 	return submit(ln, x, nr, LNET_OP_GET, LNET_KIND_USER);
 }
 
-/* ---- who and how far ------------------------------------------------------------------------- */
+/* ---- local IDs and distance ------------------------------------------------------------------ */
 
 int lnet_get_id(struct lnet *ln, unsigned int index, struct lnet_process *id)
 {
@@ -359,7 +359,7 @@ int lnet_dist(struct lnet *ln, const struct lnet_nid *dst)
 	return hops ? (int)hops + 1 : dist;
 }
 
-/* ---- pings of the user ----------------------------------------------------------------------- */
+/* ---- pings that a user requests -------------------------------------------------------------- */
 
 struct user_ping {
 	struct lnet *ln;
@@ -416,7 +416,7 @@ static int user_ping(struct user_ping *u, const struct lnet_nid *source, u64 tim
 	x.timeout_ns = timeout_ns;
 	err = one(submit(ln, &x, 1, LNET_OP_GET, kind));
 	if (err)
-		lnet_md_unlink(ln, md);	/* its last event frees @u; its ->done is not called */
+		lnet_md_unlink(ln, md);	/* the last event frees @u; no ->done() */
 	return err;
 }
 

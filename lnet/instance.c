@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* An instance: one node from creation to destruction, and what all its parts ask it for. */
+/* An instance: one node, from creation to destruction; its drivers and its constants. */
 #include "plat.h"
 #include <lnet/env.h>
 #include <lnet/lnd.h>
@@ -48,10 +48,7 @@ static void instance_free(struct lnet *ln)
 	kfree(ln);
 }
 
-/*
- * The parts in the order in which they need each other; what is made is undone in the opposite
- * order.
- */
+/* The parts in the order of their dependencies; their ends are in the opposite order. */
 static const struct part {
 	int (*init)(struct lnet *ln);
 	void (*fini)(struct lnet *ln);
@@ -117,7 +114,7 @@ int lnet_create(struct lnet **lnp, const struct lnet_cfg *cfg)
 	return 0;
 }
 
-/* Ends what is under way; what drivers hold comes back when they are told to abort it, or stop. */
+/* Ends all operations. Drivers complete their attempts after a cancellation, or when they stop. */
 static void ops_shutdown(struct lnet *ln)
 {
 	struct lnet_pass p;
@@ -156,7 +153,7 @@ void lnet_destroy(struct lnet *ln)
 	mutex_lock(&ln->cfg_mutex);
 	ops_shutdown(ln);
 	lnet_net_stop(ln);
-	ops_shutdown(ln);		/* what was landing until the drivers stopped */
+	ops_shutdown(ln);		/* messages received until the drivers stopped */
 	lnet_cfg_wait(ln, ops_ended, NULL, U64_MAX);
 	mutex_unlock(&ln->cfg_mutex);
 	lnet_log_flush(ln);
@@ -167,7 +164,7 @@ void lnet_destroy(struct lnet *ln)
 	lnet_windows_fini(ln);
 	lnet_router_fini(ln);
 	parts_fini(ln, ARRAY_SIZE(parts) - 1);
-	WARN_ON_ONCE(atomic_read(&ln->nr_counted));	/* somebody kept a count of one */
+	WARN_ON_ONCE(atomic_read(&ln->nr_counted));	/* a reference was not dropped */
 	instance_free(ln);
 }
 
