@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Socket addresses of either family, for files that work on sockets: whoever reads this has read
- * his platform's headers of sockets and of both families.
- */
+/* Socket addresses of both families. Include the platform's socket headers before this file. */
 #ifndef SOCKLND_ADDR_H
 #define SOCKLND_ADDR_H
 
@@ -41,7 +38,7 @@ static inline bool sock_addr_is_privileged(const struct sock_addr *addr)
 	return ntohs(ip4 ? addr->in.sin_port : addr->in6.sin6_port) <= LNET_PORT_RESERVED_MAX;
 }
 
-/* Its bytes as struct sock_from has them. */
+/* Writes the address in the format of struct sock_from. */
 static inline void sock_addr_bytes(const struct sock_addr *addr, u8 to[16])
 {
 	memset(to, 0, 16);
@@ -51,7 +48,7 @@ static inline void sock_addr_bytes(const struct sock_addr *addr, u8 to[16])
 		memcpy(to, &addr->in6.sin6_addr, sizeof(addr->in6.sin6_addr));
 }
 
-/* The host is the NID's; of the same family. */
+/* True if @addr has the host address of @nid, which has the same family. */
 static inline bool sock_addr_is_host(const struct sock_addr *addr, const struct lnet_nid *nid)
 {
 	if (addr->sa.sa_family == AF_INET)

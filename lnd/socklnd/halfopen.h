@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Half-open connections: accepted, but their request and HELLO are not whole yet. How many each
- * address has, which is the oldest, and which one is closed when there are too many. guest.c counts
- * open connections with the same code.
+ * Half-open connections: accepted, but request and HELLO are not complete. Counts them per address,
+ * and selects one to close if there are too many. guest.c counts open ones with this code.
  */
 #ifndef SOCKLND_HALFOPEN_H
 #define SOCKLND_HALFOPEN_H
 
 #include "lnd/socklnd/table.h"
 
-/* Class k: addresses with 2^k to 2^(k+1) - 1 of them. */
+/* Class k: addresses with 2^k to 2^(k+1) - 1 connections. */
 #define SOCK_HALF_CLASSES	32
 
-/* Whoever embeds it says who protects it. */
+/* The struct that contains it names its lock. */
 struct sock_halfs {
 	struct list_head all;		/* oldest first */
 	struct list_head classes[SOCK_HALF_CLASSES];	/* of struct sock_source */
@@ -38,22 +37,21 @@ struct sock_half {
 
 void sock_halfs_init(struct sock_halfs *hs, u64 key);
 void sock_halfs_fini(struct sock_halfs *hs);	/* @hs is empty */
-/* The youngest from now on; @addr: 16 bytes. 0 or -ENOMEM. May sleep (GFP_NOFS). */
+/* Adds @h as the youngest. @addr: 16 bytes. 0 or -ENOMEM. May sleep (GFP_NOFS). */
 int sock_half_add(struct sock_halfs *hs, struct sock_half *h, const u8 *addr);
-/* The number of connections of the address. */
 u32 sock_half_nr(struct sock_halfs *hs, const u8 *addr);
-/* Nothing happens to one that is not half open. */
+/* No effect if @h is not half open. */
 void sock_half_del(struct sock_halfs *hs, struct sock_half *h);
 /*
- * Who goes, now that @newest was added: the oldest of its address if that has more than
- * @per_address; else, if there are more than @total, sock_half_most(). NULL: nobody. Both bounds
- * are at least 1.
+ * The connection to close after @newest was added. If the address of @newest has more than
+ * @per_address, its oldest. Else, if there are more than @total, sock_half_most(). NULL: none. Both
+ * bounds are at least 1.
  */
 struct sock_half *sock_half_excess(const struct sock_halfs *hs, const struct sock_half *newest,
 				   u64 per_address, u64 total);
 /*
- * The oldest of an address with most of them, to a factor of two: one that has few is left alone
- * while another has many, and when all have one it is the oldest of all. NULL: there are none.
+ * The oldest connection of an address with most of them, to a factor of two. So an address with few
+ * keeps them while another has many. If each address has one, the oldest of all. NULL: none.
  */
 struct sock_half *sock_half_most(const struct sock_halfs *hs);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A hash of addresses that other hosts choose: it has a secret key, and it grows. */
+/* A growing hash table of addresses. Other hosts choose these, so the hash has a secret key. */
 #ifndef SOCKLND_TABLE_H
 #define SOCKLND_TABLE_H
 
@@ -7,7 +7,7 @@
 
 #define SOCK_TABLE_BITS 6		/* first size */
 
-/* Part of an entry. If zeroed, the entry is in no table. */
+/* Part of an entry; zeroed: the entry is in no table. */
 struct sock_node {
 	struct hlist_node link;
 	u32 hash;

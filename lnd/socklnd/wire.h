@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The TCP driver's codecs: bytes in, decision out; no connection, no state of their own. */
+/* The TCP driver's codecs: they decode bytes and have no connection and no state. */
 #ifndef SOCKLND_WIRE_H
 #define SOCKLND_WIRE_H
 
@@ -7,8 +7,8 @@
 #include "lnet/wire.h"
 
 /*
- * All functions: any context, no allocation, no byte read at or beyond buf + len, unaligned buffers
- * welcome. @swapped always means: the other end has the other byte order, told by a magic.
+ * All functions work in any context, without allocation, on unaligned buffers, and read no byte at
+ * or beyond buf + len. @swapped: a magic shows that the other end has the other byte order.
  */
 
 /* ---- acceptor request ---- */
@@ -25,10 +25,10 @@ struct lnet_acr {
 #define LNET_ACR_REPLY_SIZE LNET_ACR1_SIZE
 
 enum lnet_acr_what {
-	LNET_ACR_OK,		/* @acr is filled in; if its NID is not served here: close */
-	LNET_ACR_MORE,		/* *need bytes from the start of the request are needed to decide */
+	LNET_ACR_OK,		/* @acr is set; if its NID is not served here: close */
+	LNET_ACR_MORE,		/* *need bytes from the start of the request are needed */
 	LNET_ACR_REPLY,		/* send lnet_acr_reply(), then close */
-	LNET_ACR_CLOSE,		/* close in silence */
+	LNET_ACR_CLOSE,		/* close without a reply */
 };
 
 /* The version an initiator uses for a NID. */
@@ -37,15 +37,15 @@ static inline u32 lnet_acr_version(const struct lnet_nid *nid)
 	return lnet_nid_is_nid4(nid) ? 1 : 2;
 }
 
-/* Writes 16 or 28 bytes, by acr->version, and returns the number. */
+/* Writes 16 or 28 bytes, depending on acr->version, and returns the number. */
 unsigned int lnet_acr_encode(u8 *buf, const struct lnet_acr *acr);
 /*
- * The decision table of the acceptor as far as bytes decide. OK: *need is the size of the request,
- * HELLO follows.
+ * Decides what the acceptor does, if the bytes suffice. OK: *need is the size of the request, and
+ * the HELLO follows.
  */
 enum lnet_acr_what lnet_acr_decode(struct lnet_acr *acr, const u8 *buf, unsigned int len,
 				   unsigned int *need);
-/* The answer to a version query or an unknown version: LNET_ACR_REPLY_SIZE bytes, returned. */
+/* Writes the reply to a version query or an unknown version; returns LNET_ACR_REPLY_SIZE. */
 unsigned int lnet_acr_reply(u8 *buf);
 
 /* ---- HELLO ---- */
@@ -56,7 +56,7 @@ enum lnet_ctype {
 	LNET_CTYPE_BULK_IN = 2,
 	LNET_CTYPE_BULK_OUT = 3,
 };
-#define LNET_CTYPE_NONE 0xffffffffU	/* refusal: lost race, duplicate, stale; retry later */
+#define LNET_CTYPE_NONE 0xffffffffU	/* rejection: lost race, duplicate, stale; retry later */
 
 struct lnet_hello {
 	u32 version;		/* 2, 3 or 4 */
@@ -70,20 +70,20 @@ struct lnet_hello {
 enum lnet_hello_what {
 	LNET_HELLO_OK,
 	LNET_HELLO_MORE,	/* *need bytes from the start of the HELLO are needed */
-	LNET_HELLO_BAD_MAGIC,	/* close in silence */
-	/* Passive: answer in own default version with LNET_CTYPE_NONE and close. Active: close. */
+	LNET_HELLO_BAD_MAGIC,	/* close without a reply */
+	/* Passive: reply LNET_CTYPE_NONE in the own default version, and close. Active: close. */
 	LNET_HELLO_BAD_VERSION,
-	LNET_HELLO_V1,		/* version 1.0, which is not spoken here: as BAD_VERSION */
-	LNET_HELLO_BAD_FIELD,	/* source ANY or impossible, too many or zero addresses: close */
+	LNET_HELLO_V1,		/* version 1.0, not supported: as BAD_VERSION */
+	LNET_HELLO_BAD_FIELD,	/* source ANY or invalid, too many or zero addresses: close */
 };
 
 /* Writes 56 (version 2, 3) or 80 (4) bytes without addresses and returns the number. */
 unsigned int lnet_hello_encode(u8 *buf, const struct lnet_hello *hello);
 /*
- * OK: *need is the size of the HELLO with its addresses (dropped); frames follow. BAD_VERSION and
- * later: hello->version as far as it was read, and swapped, are set. What a connection type other
- * than 0..3 or NONE means is the caller's to say (lnet_ctype_is_valid()): an initiator may be
- * refused, an acceptor may not be asked for NONE.
+ * OK: *need is the size of the HELLO with its addresses, which are ignored; frames follow.
+ * BAD_VERSION and later: hello->swapped is set, and hello->version if it was read. The caller
+ * checks the connection type with lnet_ctype_is_valid(). LNET_CTYPE_NONE rejects an initiator, and
+ * is invalid for an acceptor.
  */
 enum lnet_hello_what lnet_hello_decode(struct lnet_hello *hello, const u8 *buf, unsigned int len,
 				       unsigned int *need);
@@ -93,7 +93,7 @@ static inline bool lnet_ctype_is_valid(u32 ctype)
 	return ctype <= LNET_CTYPE_BULK_OUT;
 }
 
-/* The other end's view of a type; LNET_CTYPE_NONE for what is not 0..3. */
+/* The other end's view of a type; LNET_CTYPE_NONE if it is not 0..3. */
 u32 lnet_ctype_invert(u32 ctype);
 const char *lnet_ctype_name(u32 ctype);
 
@@ -112,13 +112,13 @@ unsigned int lnet_ksock_encode(u8 *buf, const struct lnet_ksock_hdr *hdr, bool s
 /* 0; -EMSGSIZE if @len is less than the header; -EPROTO for an unknown type: close. */
 int lnet_ksock_decode(struct lnet_ksock_hdr *hdr, const u8 *buf, unsigned int len, bool swapped);
 
-/* ---- zero-copy requests and their answers ---- */
+/* ---- zero-copy requests and acknowledgements ---- */
 
 enum lnet_zcack_kind {
 	LNET_ZCACK_NONE,	/* nothing acknowledged */
 	LNET_ZCACK_ONE,		/* first */
 	LNET_ZCACK_TWO,		/* first and last, first < last */
-	LNET_ZCACK_RANGE,	/* first..last, all of them */
+	LNET_ZCACK_RANGE,	/* first to last, all of them */
 	LNET_ZCACK_KEEPALIVE,	/* ignore */
 	LNET_ZCACK_BAD,		/* close */
 };
@@ -126,23 +126,22 @@ enum lnet_zcack_kind {
 struct lnet_zcack {
 	enum lnet_zcack_kind kind;
 	u64 first, last;
-	u64 nr;			/* cookies named: all of them must be outstanding, else close */
+	u64 nr;			/* acknowledged cookies; if one is not outstanding: close */
 };
 
-/* The cookie this message asks to have answered; 0 if none. */
+/* The cookie that this message requests to acknowledge; 0 if none. */
 static inline u64 lnet_zcreq_cookie(const struct lnet_ksock_hdr *hdr)
 {
 	return hdr->type == LNET_KSOCK_LNET ? hdr->zc_cookie[0] : 0;
 }
 
-/* What a frame header (version 3 or 4) acknowledges. */
+/* Decodes the acknowledgement in a frame header (version 3 or 4). */
 void lnet_zcack_decode(struct lnet_zcack *ack, const struct lnet_ksock_hdr *hdr);
 
 /*
- * Adds the answer for @cookie (>= LNET_ZC_COOKIE_FIRST) to a NOOP that waits to be sent. @pair: its
- * zc_cookie[], {0, 0} empty, {0, 1} a keepalive, which is overwritten. False: does not fit, or is
- * in it already (nothing is ever answered twice): @pair is as it was, and the caller starts another
- * NOOP.
+ * Adds an acknowledgement of @cookie (>= LNET_ZC_COOKIE_FIRST) to a queued NOOP. @pair is its
+ * zc_cookie[]: {0, 0} if empty; {0, 1}, a keepalive, is overwritten. False: it does not fit, or
+ * @pair has it already. Then @pair is unchanged, and the caller starts another NOOP.
  */
 bool lnet_zcack_merge(u64 pair[2], u64 cookie);
 
