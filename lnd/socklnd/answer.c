@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Zero-copy answers: ours to the peer, the peer's to us, and keepalives, which look like them. */
+/* Zero-copy acknowledgements in both directions, and keepalives, which have the same format. */
 #include "plat.h"
 #include "lnd/socklnd/socklnd.h"
 
-/* Acknowledgements that wait for a socket: the maximum; those that unsent_budget excludes. */
+/* Queued acknowledgements per connection: the maximum; those outside of unsent_budget. */
 #define NOOPS_MAX	1024U
 #define NOOPS_OWN	16U
 

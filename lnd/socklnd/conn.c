@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Connections and sets of them: how they are made, opened, closed together, and what the core is
- * told about it.
- */
+/* Creates, opens and closes connections and their sets, and reports lost sets to the core. */
 #include "plat.h"
 #include "lnd/socklnd/socklnd.h"
 #include "lnet/base/base.h"
@@ -45,7 +42,7 @@ void sock_conn_set_state(struct sock_conn *c, enum sock_conn_state state)
 	WRITE_ONCE(c->state, state);
 }
 
-/* ---- the lock and what is owed when it is dropped ---- */
+/* ---- the lock, and the upcalls when it is released ---- */
 
 void sock_lock(struct lnet_pass *p, struct sock_ni *sn)
 {
@@ -55,7 +52,7 @@ void sock_lock(struct lnet_pass *p, struct sock_ni *sn)
 	sn->now_ns = max(sn->now_ns, p->now_ns);
 }
 
-/* L; dropped and taken again around the upcall. */
+/* L; released around the upcalls. */
 static void tell_peer(struct lnet_pass *p, struct sock_ni *sn, struct sock_peer *peer)
 {
 	struct lnet_peer_ni *pni = peer->pni;
@@ -77,7 +74,7 @@ static void tell_peer(struct lnet_pass *p, struct sock_ni *sn, struct sock_peer 
 	mutex_lock(&sn->lock);
 }
 
-/* L; dropped and taken again. */
+/* L; released meanwhile. */
 static void tell_broken(struct lnet_pass *p, struct sock_ni *sn, struct sock_conn *c)
 {
 	list_del_init(&c->broken);
@@ -170,12 +167,12 @@ void sock_conn_shut(struct lnet_pass *p, struct sock_conn *c, bool abort)
 	sock_conn_set_state(c, CONN_CLOSED);
 	sock_half_del(&sn->halfs, &c->half);
 	sock_half_del(&sn->opens, &c->guest);
-	list_move(&c->all, &sn->conns);		/* who releases looks there first */
+	list_move(&c->all, &sn->conns);		/* closed connections precede the others */
 	list_del_init(&c->set);
 	list_del_init(&c->ring);
 	sock_host_shut(c);
 	if (!c->reading && (c->rx || c->hold)) {
-		/* Until tell_broken(): the platform may release it before, in another thread. */
+		/* A reference until tell_broken(), because another thread may release @c before. */
 		atomic_inc(&c->refs);
 		list_add_tail(&c->broken, &sn->broken);
 	}
@@ -184,7 +181,7 @@ void sock_conn_shut(struct lnet_pass *p, struct sock_conn *c, bool abort)
 	sn->io->shut(c, abort);
 }
 
-/* L; if the peer has accepted the HELLO of the dial, it holds a connection of a lost set. */
+/* L; the peer may have accepted the HELLO, so the next set needs another incarnation. */
 static void dial_end(struct sock_peer *peer)
 {
 	if (peer->dial->state == CONN_WAIT_REPLY && list_empty(&peer->conns))
@@ -313,7 +310,7 @@ void sock_conn_fail(struct lnet_pass *p, struct sock_conn *c, enum lnet_outcome 
 		sock_dial_failed(p, peer, -ECONNRESET, LNET_REMOTE_DROPPED);
 }
 
-/* ---- coming in ---- */
+/* ---- accepted connections ---- */
 
 static struct sock_conn *conn_of(struct sock_half *h)
 {
@@ -344,7 +341,7 @@ void sock_rejected(struct sock_ni *sn, const u8 *addr, const char *why)
 	lnet_ni_rejected(sn->ni, text, why);
 }
 
-/* L; the bounds may have been lowered meanwhile: each that comes in makes room for two. */
+/* L; closes up to two connections, because the bounds may have been lowered meanwhile. */
 static void make_room(struct lnet_pass *p, struct sock_ni *sn, struct sock_conn *newest)
 {
 	u64 per_address = READ_ONCE(sock_tun(sn)->half_open_per_address);
@@ -508,7 +505,7 @@ static void half_tick(struct lnet_pass *p, struct sock_ni *sn, u64 now_ns)
 	}
 }
 
-/* L; dropped and taken again. */
+/* L; released meanwhile. */
 static void resume_reading(struct lnet_pass *p, struct sock_ni *sn, u8 *staging, u32 size)
 {
 	struct sock_conn *c;
@@ -603,7 +600,7 @@ int sock_ni_init(struct sock_ni *sn, struct lnet_ni *ni, const struct sock_io *i
 	return 0;
 }
 
-/* L; dropped and taken again. What was read aside and has no buffer yet. */
+/* L; released meanwhile. Ends a message that was read aside. */
 static void drop_hold(struct lnet_pass *p, struct sock_ni *sn, struct sock_hold *h)
 {
 	struct lnet_rx *rx = h->rx;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Headers of messages out and in: of a run with one peer all are much the same. */
+/* Encodes and decodes message headers. Successive messages with one peer have similar headers. */
 #include "plat.h"
 #include "lnd/socklnd/socklnd.h"
 
@@ -23,7 +23,7 @@ int sock_decode_hdr(const struct sock_conn *c, const u8 *from, struct sock_came 
 	const u8 *like = in->like;
 	bool nid16 = c->version == 4;
 
-	/* One that was collected is overwritten by the next. */
+	/* The next header overwrites one that was collected in c->hdr. */
 	in->like = c->nr_hdr ? NULL : from;
 	return like ? lnet_hdr_decode_like(&in->hdr, from, like, nid16)
 		    : lnet_hdr_decode(&in->hdr, from, nid16);

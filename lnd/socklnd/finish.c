@@ -13,7 +13,7 @@ static bool is_written(const struct sock_conn *c)
 	return !c->nr_segs && !c->writing && list_empty(&c->noops);
 }
 
-/* L; true: @c is still open. */
+/* L; true: @c is open, or still sends a rejection. */
 static bool conn_finish(struct sock_conn *c)
 {
 	if (c->state != CONN_OPEN)

@@ -5,8 +5,8 @@
 
 #define RESERVE		8U	/* 1/8 is reserved for peers that are configured or were dialled */
 #define SHARE		4U	/* an address has at most 1/4 */
-#define ADDRESSES_MAX	16U	/* that are searched for an idle set */
-#define CONNS_MAX	64U	/* that are searched of each address */
+#define ADDRESSES_MAX	16U	/* addresses searched for an idle set */
+#define CONNS_MAX	64U	/* connections searched per address */
 
 static struct sock_conn *guest_conn(struct sock_half *h)
 {

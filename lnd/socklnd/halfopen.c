@@ -58,7 +58,7 @@ static struct sock_source *source_get(struct sock_halfs *hs, const u8 *addr)
 	return s;
 }
 
-/* One that stays in its class keeps its place there. */
+/* If the class of @s does not change, @s keeps its position in it. */
 static void source_set_nr(struct sock_halfs *hs, struct sock_source *s, u32 nr)
 {
 	bool moves = !s->nr || ilog2(s->nr) != ilog2(nr);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Handshakes of both sides: request and HELLO, crossing connections, refusals, restarts. */
+/* Handshakes of both sides: request, HELLO, crossing connections, rejections, restarts. */
 #include "plat.h"
 #include "lnd/socklnd/socklnd.h"
 
@@ -46,7 +46,7 @@ void sock_hello_dial(struct lnet_pass *p, struct sock_conn *c)
 	sock_ring(c);
 }
 
-/* ---- our connection, their answer ---- */
+/* ---- dialled connections: the reply ---- */
 
 static void reply_refused(struct lnet_pass *p, struct sock_conn *c, const struct lnet_hello *h)
 {
@@ -57,7 +57,7 @@ static void reply_refused(struct lnet_pass *p, struct sock_conn *c, const struct
 		sock_dial_refused(p, peer);
 		return;
 	}
-	/* It speaks another version: again at once, but not for ever. */
+	/* Redials at once with the peer's version, but fails at the third rejection in a row. */
 	peer->dial_version = h->version;
 	if (++peer->refusals < 3)
 		sock_peer_dial(p, peer);
@@ -124,9 +124,9 @@ static int reply_feed(struct lnet_pass *p, struct sock_conn *c, unsigned int *ne
 	return err;
 }
 
-/* ---- their connection ---- */
+/* ---- accepted connections ---- */
 
-/* L; in the log. Nothing of a connection that is ours, or closed. */
+/* L; logs a rejection, unless this node dialled @c, or @c is closed. */
 static void rejected(struct sock_conn *c, const char *why)
 {
 	if (c->half.source)
@@ -144,9 +144,9 @@ static void refuse(struct lnet_pass *p, struct sock_conn *c, u32 version,
 }
 
 /*
- * A control connection more than we take: perhaps the peer lost the set that we still hold, and
- * nothing is on its way by which we would notice. A keepalive asks: a set that is dead ends with
- * the reset that answers it, and the peer's next connection is taken.
+ * L; the peer dials although this node has a set with it. It may have lost this set, while no
+ * traffic shows the loss. A keepalive checks: a reset in reply ends a dead set, and then the next
+ * connection of the peer is accepted.
  */
 static void doubt_set(struct sock_peer *peer)
 {
@@ -184,7 +184,7 @@ static bool is_one_too_many(struct lnet_pass *p, struct sock_conn *c, const stru
 	return true;
 }
 
-/* Rows 4 to 8 of the passive side's decision. L */
+/* L; rejects a valid HELLO, or accepts it and opens @c. */
 static void hello_judge(struct lnet_pass *p, struct sock_conn *c, const struct lnet_hello *h,
 			struct sock_peer *peer)
 {
@@ -193,7 +193,7 @@ static void hello_judge(struct lnet_pass *p, struct sock_conn *c, const struct l
 
 	if (comes_from_elsewhere(p, c, h, peer))
 		return;
-	/* Not while we only wait to try again: its path may work where ours does not. */
+	/* Not in a pause between dials: the peer's path may work when this node's does not. */
 	if (peer->dial && lnet_nid_cmp(&peer->nid, &sn->nid) < 0) {
 		sock_count(sn, refused_race);
 		refuse(p, c, h->version, h);
@@ -208,9 +208,9 @@ static void hello_judge(struct lnet_pass *p, struct sock_conn *c, const struct l
 		return;
 	}
 	/*
-	 * Ours lose all of a set at once and dial the control connection first: one that comes
-	 * while nothing is acknowledged says that the old set is dead, though the network did not.
-	 * Its end would be the end of the new connections, too.
+	 * A peer with this driver loses all connections of a set at once, and dials the control
+	 * connection first. If it does so while the old set is stuck, that set is dead, though no
+	 * reset was received. Closing it later would also close the new connections.
 	 */
 	if (type == LNET_CTYPE_CONTROL && sock_set_is_stuck(peer, sn->now_ns)) {
 		sock_count(sn, replaced);
@@ -287,8 +287,8 @@ static u64 address_rule(const struct sock_ni *sn)
 }
 
 /*
- * NULL, or why that NID may not come from that address. Any user of a host may use a port above
- * 1023, so such a connection may have the NID of its address only, whatever the tunable is.
+ * NULL, or why the HELLO may not have @nid. Any user of a host may use a port above 1023. So the
+ * HELLO of such a connection may have only the NID of its address, whatever the tunable is.
  */
 static const char *address_is_false(const struct sock_conn *c, const struct lnet_nid *nid)
 {
@@ -409,7 +409,7 @@ static int acr_feed(struct lnet_pass *p, struct sock_conn *c, unsigned int *need
 	return 0;
 }
 
-/* One step with the bytes in c->hdr: 0, NEED_MORE: until there are *need, or -errno. */
+/* Processes the bytes in c->hdr: 0, or NEED_MORE until there are *need bytes, or -errno. */
 static int step(struct lnet_pass *p, struct sock_conn *c, unsigned int *need)
 {
 	switch (READ_ONCE(c->state)) {

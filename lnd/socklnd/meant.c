@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which NI a connection is for: those of one address and port share a listener, and the request at
- * the begin of a connection names one of them.
+ * Finds the NI of an accepted connection. NIs with the same address and port share a listener. The
+ * acceptor request, the first message of a connection, names one of them.
  */
 #include "lnd/socklnd/socklnd.h"
 
@@ -19,7 +19,7 @@ struct sock_ni *sock_ni_meant(struct sock_ni *sn, const struct lnet_nid *nid)
 	}
 	other = sock_ni_of(ni);
 	atomic_inc(&other->adopting);
-	smp_mb();	/* with sock_ni_refuse() */
+	smp_mb();	/* pairs with sock_ni_refuse() */
 	if (!READ_ONCE(other->refuses))
 		return other;
 	sock_ni_adopted(other);
@@ -37,7 +37,7 @@ void sock_ni_adopted(struct sock_ni *other)
 void sock_ni_refuse(struct sock_ni *sn)
 {
 	WRITE_ONCE(sn->refuses, true);
-	smp_mb();	/* with sock_ni_meant() */
+	smp_mb();	/* pairs with sock_ni_meant() */
 	while (atomic_read(&sn->adopting))
 		usleep_range(50, 200);
 }

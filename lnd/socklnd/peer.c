@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Remote NIDs as one NI sees them: finding them, dialling them, and their timers. */
+/* Remote NIDs of one NI: look-up, dialling, and timers. */
 #include "plat.h"
 #include "lnd/socklnd/socklnd.h"
 #include "lnet/base/base.h"
@@ -115,7 +115,7 @@ void sock_peer_give_back(struct lnet_pass *p, struct sock_peer *peer, enum lnet_
 
 /* ---- dialling ---- */
 
-/* The type that the set lacks next; NONE: complete, or not ours to complete. */
+/* The next type that the set lacks; NONE: it is complete, or the peer completes it. */
 static u32 type_missing(const struct sock_peer *peer)
 {
 	u32 in = peer->nr[LNET_CTYPE_BULK_IN], out = peer->nr[LNET_CTYPE_BULK_OUT];
@@ -248,8 +248,8 @@ void sock_dial_failed(struct lnet_pass *p, struct sock_peer *peer, int err, enum
 }
 
 /*
- * "No, later": a lost race, or the peer has enough of this type, or it has just noticed that we are
- * new.
+ * The peer rejects the connection for now. This node has lost a race, or the peer has enough
+ * connections of this type, or it has just noticed the new incarnation.
  */
 void sock_dial_refused(struct lnet_pass *p, struct sock_peer *peer)
 {
@@ -296,10 +296,11 @@ static void expire_queue(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns
 #define FIRST_DIAL_NS	(600 * (u64)NSEC_PER_MSEC)
 
 /*
- * A SYN was lost perhaps, or the way is a long one: each dial that is given up early leaves the
- * next more time, until one comes through. That begins with what the last one took: a rail that
- * heals is not to wait for a long time that was never needed. The first one ever has the time that
- * SYN and HELLO take on a way of 200 ms and back, and a half more.
+ * True if a dial may end early. A SYN may be lost, or the path long. So each dial that ends early
+ * doubles the least time of the next one, until a dial succeeds. The first value is the time of the
+ * last successful dial: a rail that recovers must not wait for a time that was never needed. Before
+ * the first success, a dial has at least 1.5 times the time of SYN and HELLO at a round-trip time
+ * of 200 ms.
  */
 static bool may_redial(struct sock_conn *c, u64 now_ns)
 {
@@ -321,7 +322,7 @@ static void dial_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns, b
 
 	if (!c)
 		return;
-	/* Whoever waited for it has given up: the next one gets a fresh SYN. */
+	/* All messages that waited for it have ended, so a new dial sends a new SYN. */
 	if (c->deadline_ns <= now_ns ||
 	    (waited && queue_is_empty(peer) && !sock_peer_usable(peer) && may_redial(c, now_ns))) {
 		sock_count(peer->sn, dial_timeout);
@@ -333,8 +334,8 @@ static void dial_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns, b
 }
 
 /*
- * An answer that did not come: the message is given back; the set lasts as long as the peer may
- * take by the protocol.
+ * Late zero-copy acknowledgements. At its own deadline the message is completed; the set stays
+ * until the deadline of the acknowledgement. False: the set must end.
  */
 static bool cookie_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns, u64 *next_ns)
 {
@@ -344,7 +345,7 @@ static bool cookie_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns,
 		if (zc->deadline_ns <= now_ns)
 			return false;
 		if (zc->att && !list_empty(&zc->att->link))
-			continue;	/* not wholly written: txs_tick() */
+			continue;	/* not fully written: txs_tick() */
 		if (zc->att && zc->att->deadline_ns <= now_ns) {
 			if (sock_is_pinned(peer->sn, zc->att))
 				return false;
@@ -378,10 +379,10 @@ static bool is_moving(const struct sock_conn *c, u64 now_ns)
 }
 
 /*
- * Messages encoded but not wholly written when their time is over: true if the set must end for it.
- * Else the driver completes only the message and keeps a copy of its bytes in the stream. It does
- * so while bytes move, however slowly, if unsent_budget permits the copy. It also does so for a
- * small message if the set holds a message that is sent once.
+ * Ends encoded messages that are not fully written at their deadline. True: the set must end. Else
+ * the driver completes only the message and keeps a copy of its bytes in the stream. It does so
+ * while bytes move, however slowly, if unsent_budget permits the copy. It also does so for a small
+ * message if the set holds a message that is sent once.
  */
 static bool txs_tick(struct lnet_pass *p, struct sock_conn *c, u64 now_ns, u64 *next_ns)
 {
@@ -405,10 +406,7 @@ static bool txs_tick(struct lnet_pass *p, struct sock_conn *c, u64 now_ns, u64 *
 	return false;
 }
 
-/*
- * Looks for progress of what was written; true: some is outstanding, and there has been none since
- * c->stuck_ns.
- */
+/* Checks progress of written bytes. True: some are outstanding, with none since c->stuck_ns. */
 static bool is_stuck(struct sock_conn *c, u64 now_ns)
 {
 	struct sock_peer *peer = c->peer;
@@ -431,7 +429,7 @@ static bool is_stuck(struct sock_conn *c, u64 now_ns)
 	return c->stuck_ns && c->stuck_ns != now_ns;
 }
 
-/* Tells the core how many packets were lost. What was repeated in vain may become known later. */
+/* Reports lost packets to the core. The count may fall, as duplicates become known later. */
 static void packets_tick(struct sock_conn *c, u64 now_ns)
 {
 	u32 sent, lost, more = 0;
@@ -452,8 +450,8 @@ static void packets_tick(struct sock_conn *c, u64 now_ns)
 }
 
 /*
- * Time until the next check for progress of @c: the longer there was none, the longer. So many
- * peers that acknowledge nothing do not delay the timers of the others.
+ * Time until the next check for progress of @c. It grows while there is none, so that many peers
+ * that acknowledge nothing do not delay the timers of others.
  */
 static u64 check_pause_ns(const struct sock_conn *c, u64 now_ns)
 {
@@ -462,7 +460,7 @@ static u64 check_pause_ns(const struct sock_conn *c, u64 now_ns)
 	return clamp(stuck_ns / 16, SOCK_TICK_NS, SOCK_CHECK_MAX_NS);
 }
 
-/* False: no progress in either direction for too long. */
+/* False: a direction made no progress for too long, or a receive is too slow. */
 static bool conn_tick(struct lnet_pass *p, struct sock_conn *c, u64 now_ns, u64 *next_ns)
 {
 	u64 timeout = lnet_sock_timeout_ns(sock_tun(c->sn)), last_rx_ns = READ_ONCE(c->last_rx_ns);
@@ -489,7 +487,7 @@ static bool set_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns, u6
 
 	if (!cookie_tick(p, peer, now_ns, next_ns))
 		return false;
-	/* conn_tick() first: it sees the acknowledged bytes, and so whether the bytes move. */
+	/* conn_tick() first, because it updates c->stuck_ns, which txs_tick() uses. */
 	list_for_each_entry(c, &peer->conns, set)
 		if (!conn_tick(p, c, now_ns, next_ns) || txs_tick(p, c, now_ns, next_ns))
 			return false;
@@ -511,7 +509,7 @@ static void keepalive_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_
 	*next_ns = min(*next_ns, due);
 }
 
-/* Only of one that we dialled there is something to remember, once its connections are gone. */
+/* Without connections, only a peer that this node dialled has state to keep. */
 static u64 idle_until(const struct sock_peer *peer)
 {
 	return peer->dial_ns && !peer->gone ? peer->alive_ns + SOCK_PEER_IDLE_NS : 0;
@@ -545,9 +543,9 @@ void sock_peer_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns)
 		sock_peer_arm(peer, next_ns);
 }
 
-/* ---- the core knows it no more ---- */
+/* ---- removal by the core ---- */
 
-/* What comes from the same NID later is another peer. */
+/* Later connections of the same NID belong to another peer. */
 void sock_peer_gone(struct lnet_ni *ni, struct lnet_peer_ni *pni)
 {
 	struct sock_ni *sn = sock_ni_of(ni);
@@ -571,7 +569,7 @@ void sock_peer_gone(struct lnet_ni *ni, struct lnet_peer_ni *pni)
 	lnet_pass_end(&p);
 }
 
-/* ---- suspicion ---- */
+/* ---- suspect paths ---- */
 
 bool sock_set_is_stuck(struct sock_peer *peer, u64 now_ns)
 {

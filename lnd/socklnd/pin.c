@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Payloads that sockets read where they lie: attempts come back when no socket does any more. */
+/* Payloads sent by reference: attempts complete when no socket reads the memory any more. */
 #include "plat.h"
 #include "lnd/socklnd/socklnd.h"
 

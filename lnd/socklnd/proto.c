@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Messages in: bytes of a connection to frames, frames to the core, payload to where the core wants
- * it.
- */
+/* Received messages: parses frames, passes headers to the core, and places payloads. */
 #include "plat.h"
 #include "lnd/socklnd/socklnd.h"
 
-#define BATCH_MAX	32U	/* answers to the first leave while the rest is handled */
-#define DIRECT_MIN	2048U	/* smaller rests of a payload go through the staging memory */
+#define BATCH_MAX	32U	/* replies to these are sent before the rest is processed */
+#define DIRECT_MIN	2048U	/* smaller rests of a payload pass through the staging memory */
 #define LARGE_MIN	65536U
-#define READS_MAX	16	/* of one turn while large messages come */
-#define READS_SMALL	2	/* while small ones do: thousands, for which all others wait */
+#define READS_MAX	16	/* per turn after a large message */
+#define READS_SMALL	2	/* else: a read has thousands of messages, and all others wait */
 
-enum { RX_LANDED = 1 };		/* rx->lnd_flags: land() came before LATER was seen */
+enum { RX_LANDED = 1 };		/* rx->lnd_flags: land() was called before later() */
 
 /*
- * Small messages whose payload lies in the staging memory: begun under one hold of the shard,
- * landed under another.
+ * Small messages with payloads in the staging memory. They are begun in one visit to the shard, and
+ * completed in another.
  */
 struct batch {
 	unsigned int nr, nr_cookies;
@@ -67,9 +64,7 @@ static void batch_add(struct lnet_pass *p, struct sock_conn *c, struct batch *b,
 
 /* ---- messages read aside ---- */
 
-/*
- * L; dropped and taken again: @h, which has all its bytes and its verdict, goes where it belongs.
- */
+/* L; released meanwhile. @h has all its bytes and its verdict: places its payload and frees @h. */
 static void hold_finish(struct lnet_pass *p, struct sock_ni *sn, struct sock_hold *h)
 {
 	struct sock_peer *peer = h->peer;
@@ -89,7 +84,7 @@ static void hold_finish(struct lnet_pass *p, struct sock_ni *sn, struct sock_hol
 	sock_hold_free(sn, h);
 }
 
-/* ---- the message under way ---- */
+/* ---- the message being received ---- */
 
 static void land_begin(struct sock_conn *c, struct lnet_rx *rx, u32 payload_len)
 {
@@ -118,7 +113,7 @@ static bool is_landing(const struct sock_conn *c)
 	return c->rx || c->hold;
 }
 
-/* All bytes of the message under way are in place. */
+/* All bytes of the message being received are in place. */
 static void land_end(struct lnet_pass *p, struct sock_conn *c, struct batch *b)
 {
 	struct sock_hold *h = c->hold;
@@ -143,7 +138,7 @@ static void land_end(struct lnet_pass *p, struct sock_conn *c, struct batch *b)
 	batch_cookie(p, c, b, c->cookie);
 }
 
-/* The core has finished this message without us: the rest of it is dropped. */
+/* If the core has aborted the receive, discards the rest of the message. */
 static void land_stopped(struct lnet_pass *p, struct sock_conn *c)
 {
 	struct lnet_rx *rx;
@@ -161,7 +156,7 @@ static void land_stopped(struct lnet_pass *p, struct sock_conn *c)
 		lnet_rx_done(p, rx, LNET_STOPPED);
 }
 
-/* LATER: aside, or nothing more is read until land(). True: the connection stops. */
+/* LATER: reads the message aside, or stops reading until land(). True: reading stops. */
 static bool later(struct lnet_pass *p, struct sock_conn *c, struct lnet_rx *rx, u32 payload_len)
 {
 	struct sock_ni *sn = c->sn;
@@ -254,8 +249,8 @@ static void unclaim(struct lnet_pass *p, struct sock_conn *c)
 }
 
 /*
- * The verdict on a message whose header has come; @s stands behind the header. 0, 1: stop reading,
- * or -errno.
+ * Requests the verdict on a message and follows it; @s begins behind the header. 0; 1: stop
+ * reading; or -errno.
  */
 static int message(struct lnet_pass *p, struct sock_conn *c, struct batch *b, struct stage *s,
 		   const struct lnet_hdr *hdr, u64 cookie)
@@ -310,7 +305,7 @@ static const u8 *collect_header(struct sock_conn *c, struct stage *s, u32 size)
 	return c->nr_hdr < size ? NULL : c->hdr;
 }
 
-/* The bytes of the header under way: in place, or collected in c->hdr. NULL: more are needed. */
+/* The current header: in place, or collected in c->hdr. NULL: more bytes are needed. */
 static const u8 *header(struct sock_conn *c, struct stage *s, u32 size)
 {
 	if (likely(!c->nr_hdr && s->len >= size))
@@ -403,7 +398,7 @@ int sock_frames_feed(struct lnet_pass *p, struct sock_conn *c, const u8 *data, u
 
 /* ---- reading ---- */
 
-/* What to read into: the place of the payload under way, then the staging memory. */
+/* Sets the memory to read into: that of the current payload, then the staging memory. */
 static unsigned int read_vec(struct sock_conn *c, struct kvec *vec, u8 *staging, u32 size,
 			     u32 *direct)
 {
@@ -442,7 +437,7 @@ static int feed(struct lnet_pass *p, struct sock_conn *c, const u8 *data, u32 le
 	return 0;
 }
 
-/* What was read before the connection stopped. */
+/* Processes the bytes that were read before reading stopped. */
 static int feed_stash(struct lnet_pass *p, struct sock_conn *c)
 {
 	u32 len = c->stash_len;
@@ -453,7 +448,7 @@ static int feed_stash(struct lnet_pass *p, struct sock_conn *c)
 	return err;
 }
 
-/* 1: go on; 0: no more for now; -errno: broken. @got: something came, or the end. */
+/* 1: continue; 0: no more for now; -errno: broken. *got: set unless the read found nothing. */
 static int read_once(struct lnet_pass *p, struct sock_conn *c, u8 *staging, u32 size, bool *got)
 {
 	struct kvec vec[SOCK_VECS] __uninitialized;
@@ -506,7 +501,7 @@ static void read_failed(struct lnet_pass *p, struct sock_conn *c, int err)
 	sock_conn_ended(p, c, err == -ENODATA && between);
 }
 
-/* The end of a turn: reading starts again when there is something, if it may. */
+/* Ends a turn. Reading resumes when bytes arrive, unless c->waits. */
 static void read_end(struct lnet_pass *p, struct sock_conn *c, int err)
 {
 	struct sock_ni *sn = c->sn;
@@ -523,7 +518,7 @@ static void read_end(struct lnet_pass *p, struct sock_conn *c, int err)
 		sn->io->want(c);
 	}
 	if (c->stash && !c->waits && c->state != CONN_CLOSED)
-		sock_conn_resume(c);	/* land() came while this thread was reading */
+		sock_conn_resume(c);	/* land() was called while this thread was reading */
 	sock_receive_watch(c);
 	abandon = c->state == CONN_CLOSED && is_landing(c);
 	sock_flush_ring(p, sn);
@@ -590,7 +585,7 @@ void sock_rx_abandon(struct lnet_pass *p, struct sock_conn *c)
 
 /* ---- ops ---- */
 
-/* L; true: the driver is done with @rx, and must say so by lnet_rx_done(PATH_LOST). */
+/* L; true: the connection is lost, and the caller calls lnet_rx_done(PATH_LOST). */
 static bool land(struct lnet_pass *p, struct sock_ni *sn, struct lnet_rx *rx, bool skip)
 {
 	struct sock_conn *c = rx->lnd[0];
@@ -633,7 +628,7 @@ void sock_land(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx)
 		lnet_rx_done(p, rx, LNET_PATH_LOST);
 }
 
-/* L; finds where @rx is landing without looking into it, for it may be gone. True: taken off. */
+/* L; finds the receive of @rx without reading @rx, which may be freed. True: ended it. */
 static bool stop(struct sock_ni *sn, const struct lnet_rx *rx)
 {
 	struct sock_conn *c;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Bounds the receipt of messages: the time of a payload, the bytes that the node receives from one
- * address at a time, and the memory for messages that wait for a buffer.
+ * Bounds the time of a payload, the bytes received from one address at a time, and the memory for
+ * messages without a buffer.
  */
 #include "plat.h"
 #include "lnd/socklnd/socklnd.h"
 
 /*
  * The driver measures the time of a receive in steps of this length. While it receives, it also
- * ticks at least so often. If the pause between two ticks is longer, the driver counts twice this
- * length at most: the node may not have run, and then it did not read.
+ * ticks at least so often. If two ticks are further apart, it counts at most twice this length: the
+ * node may not have run, and then did not read.
  */
 #define STEP_NS		(100 * (u64)NSEC_PER_MSEC)
 /* The length of a step of a young or slow payload, and while sn->slow is not empty. */
@@ -301,7 +301,7 @@ static bool lags(const struct sock_conn *c)
 	       c->pos < div_u64(div_u64(c->age_ns, NSEC_PER_MSEC) * rate, MSEC_PER_SEC);
 }
 
-/* L; notes whether @c lags. From then on its payload is not young. */
+/* L; updates c->lags. After SHORT_STEP_NS the payload is not young any more. */
 static void judge(struct sock_conn *c)
 {
 	set_lags(c, lags(c));
@@ -310,7 +310,7 @@ static void judge(struct sock_conn *c)
 	wake_newcomers(c->sn);
 }
 
-/* L; true if @c lags, has had its part of WANTED_NS, and others wait for it or its buffer. */
+/* L; true if @c lags, has used its part of WANTED_NS, and others wait for it or its buffer. */
 static bool is_in_the_way(const struct sock_conn *c)
 {
 	return c->lags && c->age_ns >= div_u64(WANTED_NS, c->sn->nr_lags) &&

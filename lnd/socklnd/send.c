@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Messages out: waiting at their peer, encoded by a connection when it can write, given back when
- * written.
- */
+/* Sent messages: queued per peer, encoded when a connection can write, completed when written. */
 #include "plat.h"
 #include "lnd/socklnd/socklnd.h"
 
@@ -40,7 +37,7 @@ static struct sock_seg *seg_add(struct sock_conn *c, struct lnet_att *att, u32 l
 	return s;
 }
 
-/* @len bytes were put at c->tail. */
+/* @len bytes were encoded at c->tail. */
 static void out_grew(struct sock_conn *c, u32 len)
 {
 	struct sock_seg *last = c->nr_segs ? seg_at(c, c->nr_segs - 1) : NULL;
@@ -56,7 +53,7 @@ static void out_grew(struct sock_conn *c, u32 len)
 void sock_out_raw(struct sock_conn *c, const void *data, u32 len)
 {
 	if (!sock_out_get(c))
-		return;		/* nothing leaves: the handshake times out */
+		return;		/* nothing is sent: the handshake times out */
 	memcpy(c->out + c->tail, data, len);
 	out_grew(c, len);
 }
@@ -68,10 +65,7 @@ static bool out_has_room(const struct sock_conn *c)
 
 /* ---- encoding ---- */
 
-/*
- * A cookie is asked for on bulk connections that we call OUT only: there the peer has somewhere to
- * answer.
- */
+/* Requests an acknowledgement on BULK_OUT connections only, where the peer can send it. */
 static u64 cookie_for(struct sock_conn *c, struct lnet_att *att, u32 len)
 {
 	u64 least = READ_ONCE(sock_tun(c->sn)->zc_min_payload);
@@ -153,7 +147,7 @@ static bool carries(const struct sock_conn *c, unsigned int q)
 	}
 }
 
-/* The next message for @c: of those it may carry, the one that waits longest. */
+/* Removes and returns the message that waits longest of those that @c may send. */
 static struct lnet_att *next_att(struct sock_conn *c)
 {
 	struct sock_peer *peer = c->peer;
@@ -219,7 +213,7 @@ static unsigned int seg_vec(struct sock_seg *s, struct kvec *vec, unsigned int m
 	return nr;
 }
 
-/* What is written next: up to a pinned payload, or of one. */
+/* The bytes of the next write: up to a pinned payload, or only of one. */
 static unsigned int gather(struct sock_conn *c, struct kvec *vec)
 {
 	u32 at = c->head;
@@ -269,7 +263,7 @@ static void finish_written(struct lnet_pass *p, struct sock_conn *c)
 		if (pos_before(c->written, att_end(att)))
 			return;
 		list_del_init(&att->link);
-		/* One that asked for an answer is given back when it comes. */
+		/* A message with a zero-copy request completes with its acknowledgement. */
 		if (list_empty(&peer->zc) || !zc_of(peer, att))
 			sock_att_done(p, c->sn, att, LNET_OK, c->epoch);
 	}
@@ -313,7 +307,7 @@ static void wrote(struct lnet_pass *p, struct sock_conn *c, u32 n)
 	}
 }
 
-/* L; dropped during the write. True: go on. */
+/* L; released during the write. True: continue. */
 static bool write_once(struct lnet_pass *p, struct sock_conn *c)
 {
 	struct sock_ni *sn = c->sn;
@@ -350,9 +344,7 @@ static bool write_once(struct lnet_pass *p, struct sock_conn *c)
 	return false;
 }
 
-/*
- * L; dropped and taken again. One writer per connection: who comes later leaves its messages to it.
- */
+/* L; released meanwhile. A connection has one writer, which also writes what others queue. */
 static void conn_write(struct lnet_pass *p, struct sock_conn *c)
 {
 	if (c->writing || c->blocked || c->state == CONN_CLOSED)
@@ -362,7 +354,7 @@ static void conn_write(struct lnet_pass *p, struct sock_conn *c)
 	while (write_once(p, c))
 		;
 	c->writing = false;
-	/* Connections of one kind take turns. */
+	/* Connections of one type are used in turn. */
 	if (c->state == CONN_OPEN)
 		list_move_tail(&c->set, &c->peer->conns);
 	if (c->state == CONN_CLOSED) {
@@ -402,7 +394,7 @@ void sock_flush_ring(struct lnet_pass *p, struct sock_ni *sn)
 	}
 }
 
-/* ---- what a closed connection had ---- */
+/* ---- messages of a closed connection ---- */
 
 static enum lnet_outcome unsent_outcome(const struct sock_conn *c, const struct lnet_att *att)
 {
@@ -458,7 +450,7 @@ static u32 frame_len(const struct sock_peer *peer, const struct lnet_att *att)
 	return LNET_KSOCK_SIZE + lnet_hdr_size(nid16) + lnet_att_len(att);
 }
 
-/* L. The peer of an attempt, made if it is new. */
+/* L; the peer of an attempt, created if it is new. */
 static struct sock_peer *peer_of(struct sock_ni *sn, const struct lnet_att *att)
 {
 	const struct lnet_nid *nid = lnet_peer_ni_nid(att->pni);
@@ -467,7 +459,7 @@ static struct sock_peer *peer_of(struct sock_ni *sn, const struct lnet_att *att)
 	return peer ? peer : sock_peer_make(sn, nid, att->pni);
 }
 
-/* L. True while connecting is pointless: nothing is open, and the pause after a failure is long. */
+/* L; true: nothing is open, and the next dial is more than min_reconnect away. */
 static bool is_backed_off(const struct sock_peer *peer)
 {
 	u64 least = READ_ONCE(sock_tun(peer->sn)->min_reconnect);
@@ -475,7 +467,7 @@ static bool is_backed_off(const struct sock_peer *peer)
 	return list_empty(&peer->conns) && !peer->dial && peer->dial_ns > peer->sn->now_ns + least;
 }
 
-/* L. 0, or why not; @peerp: whose queue it is in, and that of the one before or NULL. */
+/* L; queues @att. 0 or -errno. *@peerp: the peer of the previous attempt or NULL, then of @att. */
 static int queue_att(struct sock_ni *sn, struct lnet_att *att, struct sock_peer **peerp)
 {
 	struct sock_peer *peer = *peerp && (*peerp)->pni == att->pni ? *peerp : NULL;
@@ -500,7 +492,7 @@ static int queue_att(struct sock_ni *sn, struct lnet_att *att, struct sock_peer 
 	return 0;
 }
 
-/* L. Something was queued: whoever may carry it is to write, or a connection is missing. */
+/* L; after queueing for @peer: schedules writes, and dials if a connection is missing. */
 static void queued(struct lnet_pass *p, struct sock_peer *peer)
 {
 	if (!peer)
@@ -556,7 +548,7 @@ void sock_flush(struct lnet_pass *p, struct lnet_ni *ni)
 	sock_unlock(p, sn);
 }
 
-/* ---- taking back ---- */
+/* ---- cancelling ---- */
 
 static bool list_has(const struct list_head *head, const struct list_head *node)
 {
@@ -638,7 +630,7 @@ int sock_out_detach(struct lnet_pass *p, struct sock_conn *c, struct lnet_att *a
 	return 0;
 }
 
-/* While the writer is at it the core asks again. */
+/* No effect while a thread writes to @c; the core repeats the cancel. */
 static void cancel_encoded(struct lnet_pass *p, struct sock_conn *c, struct lnet_att *att)
 {
 	if (!c->writing && sock_out_detach(p, c, att, LNET_ABORTED))

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The TCP driver's codecs: acceptor request, HELLO, frame header, zero-copy answers, choice of
- * connection.
- */
+/* The TCP driver's codecs: acceptor request, HELLO, connection types, frame header, zero-copy. */
 #include "plat.h"
 #include "wire.h"
 
-/* Asked by something that wants to know the acceptor's version; happens to be the HELLO magic. */
+/* The magic of a query for the acceptor's version; it is also that of the HELLO. */
 #define ACR_QUERY_MAGIC LNET_HELLO_MAGIC
 #define HELLO_PREFIX 8U		/* magic and version */
 
@@ -47,7 +44,7 @@ unsigned int lnet_acr_reply(u8 *buf)
 	return sizeof(*w);
 }
 
-/* MORE if @need bytes have not come yet. */
+/* MORE: fewer than @wanted bytes were received. */
 static enum lnet_acr_what acr_wants(unsigned int len, unsigned int *need, unsigned int wanted)
 {
 	*need = wanted;
@@ -140,7 +137,7 @@ unsigned int lnet_hello_encode(u8 *buf, const struct lnet_hello *hello)
 	return hello3_encode(w, hello);
 }
 
-/* Magic and version, of which all layouts begin with. */
+/* Decodes magic and version, with which all layouts begin. */
 static enum lnet_hello_what hello_prefix(struct lnet_hello *hello, const u8 *buf)
 {
 	const struct lnet_wire_hello3 *w = (const struct lnet_wire_hello3 *)buf;
@@ -182,7 +179,7 @@ static void hello3_decode(struct lnet_hello *hello, const struct lnet_wire_hello
 	hello->ctype = order32(w->ctype, swapped);
 }
 
-/* The addresses behind a HELLO of version 2 or 3 mean nothing any more, but none may be zero. */
+/* Addresses behind a HELLO of version 2 or 3 are ignored, but none may be zero. */
 static enum lnet_hello_what hello3_ips(const struct lnet_hello *hello, const u8 *buf,
 				       unsigned int len, unsigned int *need)
 {
@@ -291,7 +288,7 @@ int lnet_ksock_decode(struct lnet_ksock_hdr *hdr, const u8 *buf, unsigned int le
 	return hdr->type == LNET_KSOCK_LNET || hdr->type == LNET_KSOCK_NOOP ? 0 : -EPROTO;
 }
 
-/* ---- zero-copy answers ---- */
+/* ---- zero-copy acknowledgements ---- */
 
 static void zcack_set(struct lnet_zcack *ack, enum lnet_zcack_kind kind, u64 first, u64 last,
 		      u64 nr)
@@ -330,7 +327,7 @@ static bool pair_set(u64 pair[2], u64 c1, u64 c2)
 	return true;
 }
 
-/* Two cookies, the higher one first: a third makes a range of them if all three are neighbours. */
+/* Adds a third cookie to two (the higher first): a range, if all three are consecutive. */
 static bool two_merge(u64 pair[2], u64 cookie)
 {
 	u64 hi = pair[0], lo = pair[1];
