@@ -5,7 +5,7 @@
 #include <linux/wait_bit.h>
 #include <net/tcp.h>
 
-#define LINGER_NS	1000000000ULL	/* for the last bytes of a refusal */
+#define LINGER_NS	1000000000ULL	/* for the last bytes of a rejection */
 #define LINGERS_MAX	256U		/* further closed connections are reset */
 #define STAGING_SIZE	65536U
 #define STAGING_KEPT	8U
@@ -24,7 +24,7 @@ static struct sock_conn *conn_of(struct kern_conn *kc)
 
 /* ---- memory of readers ---- */
 
-/* A few are kept, so that a turn allocates nothing; there are as many as readers at once. */
+/* A few are cached, so that a turn allocates nothing. Each concurrent reader uses one. */
 static DEFINE_SPINLOCK(staging_lock);
 static void *staging[STAGING_KEPT];
 static u32 nr_staging;
@@ -135,7 +135,7 @@ void kern_conn_setup(struct sock_conn *c)
 	lnet_env_poll_init(&kern_conn(c)->poll, c->sn->ni->cpts, conn_ready);
 }
 
-/* A worker does it: the caller may be short of memory, or of the right to use reserved ports. */
+/* A worker dials: the caller may be short of memory, or not permitted to use reserved ports. */
 static int io_dial(struct sock_conn *c, const struct lnet_nid *to)
 {
 	kern_conn_setup(c);
@@ -176,11 +176,11 @@ static bool has_room(struct socket *sock)
 	if (sk_stream_is_writeable(sock->sk))
 		return true;
 	set_bit(SOCK_NOSPACE, &sock->flags);
-	smp_mb__after_atomic();		/* on_write_space() sees the bit, or this the room */
+	smp_mb__after_atomic();		/* on_write_space() sees the bit, or this thread the room */
 	return sk_stream_is_writeable(sock->sk);
 }
 
-/* The callbacks tell of changes only: what was so before is looked for here. */
+/* Callbacks report only changes, so this function checks the present state. */
 static void io_want(struct sock_conn *c)
 {
 	struct kern_conn *kc = kern_conn(c);
@@ -193,7 +193,7 @@ static void io_want(struct sock_conn *c)
 		lnet_env_poll_raise(&kc->poll, LNET_POLL_TURN);
 }
 
-/* The worker releases it, which resets it but for what may linger. */
+/* The worker releases the connection, and resets it unless it may linger. */
 static void io_shut(struct sock_conn *c, bool abort)
 {
 	struct kern_conn *kc = kern_conn(c);
@@ -225,7 +225,7 @@ static u64 io_unacked(struct sock_conn *c)
 	return READ_ONCE(tp->write_seq) - READ_ONCE(tp->snd_una);
 }
 
-/* What the peer says it got twice was not lost. */
+/* Retransmissions that the peer reports as duplicates are not counted as lost. */
 static void io_packets(struct sock_conn *c, u32 *sent, u32 *lost)
 {
 	struct socket *sock = kern_conn(c)->sock;
@@ -238,7 +238,7 @@ static void io_packets(struct sock_conn *c, u32 *sent, u32 *lost)
 	*lost = READ_ONCE(tp->total_retrans) - READ_ONCE(tp->dsack_dups);
 }
 
-/* Moved only to an earlier time: a turn too early finds nothing to do. */
+/* Moves the timer only to an earlier time; a tick that is too early does nothing. */
 static void io_arm(struct sock_ni *sn, u64 when_ns)
 {
 	struct kern_ni *kn = kern_ni(sn);
@@ -280,7 +280,7 @@ static bool fin_is_under_way(const struct socket *sock)
 	}
 }
 
-/* L. A kernel socket that was closed sends nothing again, so what may linger is closed later. */
+/* L; a closed kernel socket retransmits nothing, so the driver closes a lingering one later. */
 static bool lingers(struct kern_ni *kn, struct kern_conn *kc)
 {
 	struct lnet_env *env = lnet_env_of(kn->sn.ln);
@@ -289,7 +289,7 @@ static bool lingers(struct kern_ni *kn, struct kern_conn *kc)
 	       env->ops->now_ns(env) < kc->linger_ns;
 }
 
-/* A closed connection, for the caller to release: one that nobody writes any more. */
+/* Claims @c for release by the caller: it is closed, and no thread writes to it. */
 static bool claim_closed(struct kern_ni *kn, struct sock_conn *c)
 {
 	struct kern_conn *kc = kern_conn(c);
@@ -305,7 +305,10 @@ static bool claim_closed(struct kern_ni *kn, struct sock_conn *c)
 	return mine;
 }
 
-/* One whose peer has all of it goes quietly, and its namespace may go too; else it is reset. */
+/*
+ * If the peer has all bytes, the socket is closed without a reset, and its namespace may end. Else
+ * it is reset.
+ */
 static void release(struct kern_ni *kn, struct sock_conn *c)
 {
 	struct kern_conn *kc = kern_conn(c);
@@ -322,7 +325,7 @@ static void release(struct kern_ni *kn, struct sock_conn *c)
 		wake_up_var(&kn->nr_live);
 }
 
-/* 0: it is connected; -EINPROGRESS. */
+/* 0: connected; -EINPROGRESS; or another -errno. */
 static int connect_result(struct sock *sk)
 {
 	int err;
@@ -374,7 +377,7 @@ static bool is_dead(const struct sock *sk)
 	return READ_ONCE(sk->sk_err) || READ_ONCE(sk->sk_state) == TCP_CLOSE;
 }
 
-/* Callbacks for this came before it was last read. */
+/* True if more can be read; its callbacks may have run before the last read. */
 static bool has_more(const struct sock_conn *c, const struct sock *sk)
 {
 	return c->busy || !skb_queue_empty_lockless(&sk->sk_receive_queue) ||
@@ -388,13 +391,13 @@ static bool read_turn(struct lnet_pass *p, struct sock_conn *c)
 	bool got;
 
 	if (!buf)
-		return true;		/* later again */
+		return true;		/* retry later */
 	got = sock_conn_readable(p, c, buf, size);
 	staging_put(buf, size);
 	return got;
 }
 
-/* True: come again. */
+/* True: the worker runs again. */
 static bool conn_turn(struct sock_conn *c)
 {
 	struct sock *sk = kern_conn(c)->sock->sk;
@@ -434,7 +437,7 @@ static bool conn_ready(struct lnet_poll *poll, unsigned long events)
 
 /* ---- the timer ---- */
 
-/* True if there are any. L */
+/* L; wakes the workers of closed connections. True if there are any. */
 static bool raise_closed(struct kern_ni *kn)
 {
 	struct sock_conn *c;
@@ -450,7 +453,7 @@ static bool raise_closed(struct kern_ni *kn)
 	return true;
 }
 
-/* No memory is given for reading: io_want() has woken who reads what may go on. */
+/* Passes no staging memory: io_want() has woken the workers of resumed connections. */
 static bool tick_ready(struct lnet_poll *poll, unsigned long events)
 {
 	struct kern_ni *kn = container_of(poll, struct kern_ni, tick);
@@ -500,7 +503,7 @@ static int ni_start(struct lnet_ni *ni)
 	return err;
 }
 
-/* Closed connections that a thread still writes are released when it has left them. */
+/* A closed connection that a thread still writes is released after the write. */
 static void release_all(struct kern_ni *kn)
 {
 	do {

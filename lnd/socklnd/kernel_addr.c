@@ -7,7 +7,7 @@
 
 #define BACKLOG	1024
 
-/* ---- options: they make it faster or notice more; none is needed ---- */
+/* ---- options: they improve speed or failure detection; none is required ---- */
 
 static int set_option(struct socket *sock, int level, int name, void *value, unsigned int len)
 {
@@ -48,9 +48,7 @@ static void set_tos(const struct kern_ni *kn, struct socket *sock)
 		set_int(sock, IPPROTO_IPV6, IPV6_TCLASS, tos);
 }
 
-/*
- * The socket's lock is taken by those who free memory, which that of a program's socket never is.
- */
+/* Memory reclaim takes the lock of these sockets, but never that of a program's socket. */
 static void set_lock_class(struct sock *sk)
 {
 #ifdef CONFIG_DEBUG_LOCK_ALLOC
@@ -88,9 +86,9 @@ void kern_socket_options(struct kern_ni *kn, struct socket *sock)
 	set_tos(kn, sock);
 }
 
-/* ---- making them ---- */
+/* ---- creating sockets ---- */
 
-/* Bound to the NI's address and @port; 0: any. */
+/* Creates a socket bound to the NI's address and @port; 0: any. */
 static int bound_socket(struct kern_ni *kn, u16 port, struct socket **sockp)
 {
 	struct sock_addr at;
@@ -114,8 +112,8 @@ static int bound_socket(struct kern_ni *kn, u16 port, struct socket **sockp)
 }
 
 /*
- * -EADDRNOTAVAIL: the address is not here; -EADDRINUSE: the port is taken, perhaps only towards
- * @to, by this NI or another of the address.
+ * 0: connecting or connected. -EADDRNOTAVAIL: no interface has the address. -EADDRINUSE: this NI or
+ * another one of the address uses the port, perhaps only towards @to.
  */
 static int try_port(struct kern_ni *kn, struct sock_addr *to, u16 port, struct socket **sockp)
 {
@@ -131,7 +129,7 @@ static int try_port(struct kern_ni *kn, struct sock_addr *to, u16 port, struct s
 	return err == -EADDRNOTAVAIL ? -EADDRINUSE : err;
 }
 
-/* From 1023 downward, going round, so that one just used is not tried first. */
+/* From 1023 downward, cyclically, so that a port just used is not tried first. */
 static u16 next_port(struct kern_ni *kn)
 {
 	unsigned int nr = LNET_PORT_RESERVED_MAX - LNET_PORT_RESERVED_MIN + 1;

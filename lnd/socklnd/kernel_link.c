@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The state of an NI's interface in the kernel: who has its address, is it up, how fast is it; told
- * by notifiers.
- */
+/* The state of an NI's interface in the kernel: device, link and speed, reported by notifiers. */
 #include "lnd/socklnd/kernel.h"
 #include <linux/ethtool.h>
 #include <linux/inetdevice.h>
@@ -11,13 +8,13 @@
 #include <net/addrconf.h>
 #include <net/net_namespace.h>
 
-/* All NIs; a notifier of IPv6 comes with soft interrupts off. */
+/* All NIs. IPv6 calls its notifiers with soft interrupts disabled. */
 static DEFINE_SPINLOCK(watched_lock);
 static LIST_HEAD(watched);
 
-/* ---- what the interface is ---- */
+/* ---- state of the interface ---- */
 
-/* Under RCU. The whole of a loopback interface's prefix is local. */
+/* Under RCU. All addresses of a loopback interface's prefix are local. */
 static struct net_device *device_of(const struct kern_ni *kn)
 {
 	const struct lnet_nid *nid = &kn->sn.nid;
@@ -29,7 +26,7 @@ static struct net_device *device_of(const struct kern_ni *kn)
 	return IS_ENABLED(CONFIG_IPV6) ? ipv6_dev_find(kn->net, &in6, NULL) : NULL;
 }
 
-/* IFF_RUNNING: operational state up or unknown. @ifname empty: nobody has the address. */
+/* IFF_RUNNING: operational state up or unknown. @ifname empty: no device has the address. */
 static void look(const struct kern_ni *kn, struct lnet_link *now, char ifname[IFNAMSIZ], int *node)
 {
 	const unsigned int need = IFF_UP | IFF_RUNNING;
@@ -51,7 +48,7 @@ static void look(const struct kern_ni *kn, struct lnet_link *now, char ifname[IF
 	rcu_read_unlock();
 }
 
-/* Asking the device needs its lock. */
+/* The query needs the rtnl lock. */
 static u32 speed_of(struct net *net, const char *ifname)
 {
 	struct ethtool_link_ksettings is = {};
@@ -66,7 +63,7 @@ static u32 speed_of(struct net *net, const char *ifname)
 	return speed;
 }
 
-/* ---- news ---- */
+/* ---- changes ---- */
 
 static bool link_ready(struct lnet_poll *poll, unsigned long events)
 {
@@ -79,7 +76,7 @@ static bool link_ready(struct lnet_poll *poll, unsigned long events)
 	if (now.up)
 		now.speed_mbit = speed_of(kn->net, ifname);
 	if (!now.speed_mbit)
-		now.speed_mbit = kn->mbit;	/* without link many do not tell */
+		now.speed_mbit = kn->mbit;	/* without a link, many report none */
 	if (now.up == kn->up && now.speed_mbit == kn->mbit && (now.up || now.why == kn->why))
 		return false;
 	kn->up = now.up;
@@ -89,10 +86,7 @@ static bool link_ready(struct lnet_poll *poll, unsigned long events)
 	return false;
 }
 
-/*
- * What happened is looked up afresh by the worker: only the outcome counts, and the notifiers hold
- * locks.
- */
+/* The worker determines the present state: only that counts, and the notifiers hold locks. */
 static void raise_net(const struct net *net)
 {
 	struct kern_ni *kn;
@@ -148,9 +142,8 @@ void kern_link_exit(void)
 	unregister_netdevice_notifier(&device_notifier);
 }
 
-/* ---- of an NI ---- */
+/* ---- start and stop ---- */
 
-/* What the configuration left open. */
 static void fill_in(struct lnet_ni *ni, const struct lnet_link *now, const char *ifname)
 {
 	if (!ni->ifname[0])
@@ -164,7 +157,6 @@ static void fill_in(struct lnet_ni *ni, const struct lnet_link *now, const char 
 		ni->tos = sock_param(tos);
 }
 
-/* One that is not bound is worked for where its device is. */
 void kern_link_place(struct kern_ni *kn)
 {
 	struct lnet_ni *ni = kn->sn.ni;
@@ -179,7 +171,7 @@ void kern_link_place(struct kern_ni *kn)
 		ni->cpts = lnet_env_cpts_of_node(node);
 }
 
-/* Looked at once more when it is watched, so that no change between is missed. */
+/* The worker checks the link again after the NI is watched, so that no change is missed. */
 void kern_link_start(struct kern_ni *kn)
 {
 	struct lnet_link now;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Listening in the kernel: one listener per namespace, address and port, shared by the NIs that
- * have them; the request at the begin of a connection says which NI is meant.
+ * Listening in the kernel. NIs with the same namespace, address and port share a listener. The
+ * acceptor request, the first message of a connection, names the NI.
  */
 #include "lnd/socklnd/kernel.h"
 #include <linux/delay.h>
 #include <net/tcp.h>
 
-#define ACCEPTS_MAX	16		/* of one turn */
-#define PAUSE_MS	10		/* after an accept that failed for want of memory */
+#define ACCEPTS_MAX	16		/* per turn */
+#define PAUSE_MS	10		/* after accepting failed for lack of resources */
 
-/* ---- connections that come in ---- */
+/* ---- accepted connections ---- */
 
 static void accept_setup(struct sock_conn *c, void *arg)
 {
@@ -19,7 +19,7 @@ static void accept_setup(struct sock_conn *c, void *arg)
 	lnet_env_poll_raise(&kern_conn(c)->poll, LNET_POLL_TURN);
 }
 
-/* Takes @sock over. One that is refused is reset: its namespace may end before it. */
+/* Takes ownership of @sock. Resets a rejected one, because its namespace may end before it. */
 static void adopt(struct lnet_pass *p, struct kern_ni *kn, struct socket *sock,
 		  const struct sock_from *from)
 {
@@ -29,7 +29,7 @@ static void adopt(struct lnet_pass *p, struct kern_ni *kn, struct socket *sock,
 	sock_release(sock);
 }
 
-/* It was born with the listener's callback. */
+/* Replaces the callback that @sk inherited from the listener. */
 static void adopted_from(struct kern_ni *kn, struct sock *sk)
 {
 	write_lock_bh(&sk->sk_callback_lock);
@@ -50,7 +50,7 @@ static int accept_one(struct lnet_pass *p, struct kern_ni *kn)
 		return err;
 	adopted_from(kn, sock->sk);
 	kern_socket_options(kn, sock);
-	/* Gone already: nobody's port is 0. */
+	/* If the peer has disconnected already: port 0, which no peer has. */
 	if (kernel_getpeername(sock, &addr.sa) < 0)
 		sock_addr_of(&addr, &kn->sn.nid, 0);
 	sock_from_addr(&from, &addr, &kn->sn.nid);
@@ -63,7 +63,7 @@ static bool is_want(int err)
 	return err == -ENOMEM || err == -ENOBUFS || err == -ENFILE;
 }
 
-/* True: come again. */
+/* True: the worker runs again. */
 static bool accept_turn(struct kern_ni *kn)
 {
 	struct lnet_pass p;
@@ -77,13 +77,13 @@ static bool accept_turn(struct kern_ni *kn)
 		sock_accept_failed(&p, &kn->sn, err);
 	lnet_pass_end(&p);
 	if (is_want(err))
-		msleep(PAUSE_MS);	/* what is not accepted is not announced again */
+		msleep(PAUSE_MS);	/* waiting connections are not reported again */
 	return err != -EAGAIN && err != -EINVAL;
 }
 
-/* ---- which NI is meant ---- */
+/* ---- choice of the NI ---- */
 
-/* The socket, of which nothing has been read, goes from @c to @other; @c is closed. */
+/* Moves the socket, of which nothing was read, from @c to @other; closes @c. */
 static void hand_on(struct lnet_pass *p, struct sock_conn *c, struct sock_ni *other)
 {
 	struct kern_conn *kc = kern_conn(c);
@@ -140,7 +140,7 @@ bool kern_request_ready(struct lnet_pass *p, struct sock_conn *c)
 
 /* ---- the listener: configuration mutex held ---- */
 
-/* Those who come in have it too, until they are accepted. */
+/* New connections inherit this callback, until they are accepted. */
 static void on_listener_ready(struct sock *sk)
 {
 	struct kern_ni *kn;
@@ -152,7 +152,7 @@ static void on_listener_ready(struct sock *sk)
 	read_unlock_bh(&sk->sk_callback_lock);
 }
 
-/* Of @kn from now on; of nobody if it is NULL. */
+/* Gives @listener to @kn; NULL: to no NI. */
 static void give_to(struct socket *listener, struct kern_ni *kn, void (*ready)(struct sock *sk))
 {
 	struct sock *sk = listener->sk;
@@ -188,7 +188,7 @@ static void say_why(const struct lnet_ni *ni, u16 port, int err)
 		pr_err_ratelimited("socklnd: %s: port %u: error %d\n", nid, port, err);
 }
 
-/* In a worker: who configures may not be allowed to use reserved ports. */
+/* Listens in a worker: the configuring process may not be permitted to use reserved ports. */
 static bool accept_ready(struct lnet_poll *poll, unsigned long events)
 {
 	struct kern_ni *kn = container_of(poll, struct kern_ni, accept);
@@ -234,7 +234,7 @@ int kern_listener_start(struct kern_ni *kn)
 	return kn->listen_err;
 }
 
-/* Who waits in the listener's queue for an heir is not to notice. */
+/* The next NI also accepts the connections in the listener's queue. */
 void kern_listener_stop(struct kern_ni *kn)
 {
 	struct socket *listener = kn->listener;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The TCP driver in the kernel as a module: its parameters, its begin and end. */
+/* The kernel module of the TCP driver: parameters, load and unload. */
 #include "lnd/socklnd/kernel.h"
 #include "lnet/kernel/netns.h"
 #include <linux/moduleparam.h>
@@ -14,7 +14,7 @@ struct sock_param sock_params[SOCK_NR_PARAMS] = {
 #undef PARAM
 };
 
-/* Before that parameters are what namespaces begin with, from then on of the writer's. */
+/* Until then, writes set the initial value of all namespaces; later, only the writer's. */
 static bool is_loaded;
 
 /* ---- one parameter --------------------------------------------------------------------------- */
@@ -59,7 +59,7 @@ static int param_set(const char *text, const struct kernel_param *kp)
 	return 0;
 }
 
-/* sock_timeout is the only one that may be written later: in each namespace it is its own. */
+/* Only sock_timeout may be written later, so each namespace has its own value. */
 static int param_get(char *text, const struct kernel_param *kp)
 {
 	const struct sock_param *sp = kp->arg;
@@ -86,7 +86,7 @@ static const struct kernel_param_ops param_ops = { .set = param_set, .get = para
 
 /* ---- the module ------------------------------------------------------------------------------ */
 
-/* An instance begins with what was given. */
+/* A new instance starts with the given parameters. */
 static void registered(struct lnet *ln)
 {
 	const struct sock_param *sp;

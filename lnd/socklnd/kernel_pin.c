@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Payload pages by reference: the socket takes them as it takes those of a program that asks for
- * MSG_ZEROCOPY, and the kernel says when the last packet that refers to them is gone.
+ * Payload pages by reference. The socket uses them like those of a program that sends with
+ * MSG_ZEROCOPY. The kernel reports when the last packet that references them is freed.
  *
- * So nothing is guessed about their life: a resent packet, one that waits in a device or a queue
- * and one of a socket that was reset keep them pinned, and where packets are looped back to a
- * receiver of this machine (veth, lo) the kernel copies before he sees them. There it saves
- * nothing: on such devices the payload is copied at once.
+ * So their lifetime is exact: packets that are retransmitted, wait in a device or queue, or belong
+ * to a reset socket keep them pinned. If packets are looped back to a receiver on this machine
+ * (veth, lo), the kernel copies the pages before delivery, which saves nothing. On such devices the
+ * payload is copied at once.
  */
 #include "lnd/socklnd/kernel.h"
 #include "lnet/kernel/compat_net.h"
@@ -18,7 +18,7 @@
 
 #define BVECS_MAX	64U
 
-/* Who sets his bit second sees to it that the attempt goes back. */
+/* The thread that sets its bit second has the attempt completed. */
 enum { PIN_FREE = 1, PIN_AWAITED = 2 };
 
 struct kern_pin {
@@ -33,7 +33,7 @@ static struct kern_pin *kern_pin(struct sock_pin *pin)
 	return container_of(pin, struct kern_pin, pin);
 }
 
-/* Any context. The pin may be freed at once; the NI is there for a grace period after its last. */
+/* Any context. The pin may be freed at once; the NI stays for a grace period after its last pin. */
 static void on_gone(struct sk_buff *skb, struct ubuf_info *ubuf, bool success)
 {
 	struct kern_pin *kp = container_of(ubuf, struct kern_pin, ubuf);
@@ -49,7 +49,7 @@ static void on_gone(struct sk_buff *skb, struct ubuf_info *ubuf, bool success)
 
 LNET_UBUF_OPS(pin_ops, on_gone);
 
-/* ---- what may be sent so ---- */
+/* ---- payloads that may be sent by reference ---- */
 
 static struct page *page_at(const void *at)
 {
@@ -89,7 +89,7 @@ static bool payload_is_good(const struct lnet_buf *payload)
 	return true;
 }
 
-/* Behind it there is a machine's bus, and it takes packets of several pieces. */
+/* True if the device is on a bus (or by_reference is 2), and sends packets of several pieces. */
 static bool device_is_good(struct sock *sk)
 {
 	struct dst_entry *dst = sk_dst_get(sk);
@@ -165,7 +165,7 @@ bool kern_pin_is_free(struct sock_pin *pin)
 	return atomic_fetch_or(PIN_AWAITED, &kern_pin(pin)->state) & PIN_FREE;
 }
 
-/* The sockets are gone, and no attempt comes any more: what devices still have ends soon. */
+/* All sockets are freed and no attempt follows, so devices free the remaining packets soon. */
 void kern_pins_end(struct kern_ni *kn)
 {
 	struct lnet_pass p;

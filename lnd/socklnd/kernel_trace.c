@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The trace event of a connection: what lnet.ko's tracepoint lnet_conn is told. */
+/* Passes state changes of connections to the tracepoint lnet_conn of lnet.ko. */
 #include "lnd/socklnd/kernel.h"
 #include "lnet/kernel/events.h"
 #include <net/net_namespace.h>

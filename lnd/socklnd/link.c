@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The state of an NI's interface in user space: who has its address, is it up, how fast is it; told
- * by rtnetlink.
- */
+/* The state of an NI's interface in user space: address, link and speed, from rtnetlink. */
 #include "lnd/socklnd/user.h"
 #include <ifaddrs.h>
 #include <linux/netlink.h>
@@ -15,18 +12,18 @@
 #define LINK_BUFFER	32768
 #define LINK_READS_MAX	64
 /*
- * The kernel announces carriers that come or go at most once a second unless it thinks them urgent.
- * So after any news, and while the interface is down, we look without being told.
+ * The kernel reports carrier changes at most once a second, unless it regards them as urgent. So
+ * after each change, and while the interface is down, the driver checks it more often.
  */
 #define LOOK_SOON_NS	50000000ULL
-#define LOOK_SELDOM_NS	500000000ULL	/* down, and no news for NEWS_NS */
-#define LOOK_SPEED_NS	5000000000ULL	/* up: some devices change their speed without a word */
+#define LOOK_SELDOM_NS	500000000ULL	/* down, and no change for NEWS_NS */
+#define LOOK_SPEED_NS	5000000000ULL	/* up: some devices do not report changes of speed */
 #define NEWS_NS		2000000000ULL
-/* linux/if.h has these, and cannot be had beside net/if.h */
+/* of linux/if.h, which cannot be included together with net/if.h */
 #define LINK_LOWER_UP	0x10000U
 #define LINK_DORMANT	0x20000U
 
-/* ---- what the interface is ---- */
+/* ---- state of the interface ---- */
 
 static bool same_ip(const struct sock_addr *addr, const struct sockaddr *sa)
 {
@@ -36,7 +33,7 @@ static bool same_ip(const struct sock_addr *addr, const struct sockaddr *sa)
 	return !memcmp(&addr->in6.sin6_addr, &((const struct sockaddr_in6 *)sa)->sin6_addr, 16);
 }
 
-/* The whole of a loopback interface's prefix is local. */
+/* All addresses of a loopback interface's prefix are local. */
 static bool in_loopback(const struct sock_addr *addr, const struct ifaddrs *ifa)
 {
 	const struct sockaddr_in *at = (const void *)ifa->ifa_addr,
@@ -74,13 +71,13 @@ static long read_number(const char *ifname, const char *file, long otherwise)
 	return value;
 }
 
-/* Not IFF_RUNNING: that follows the carrier when the kernel announces it. */
+/* Not IFF_RUNNING, which changes only when the kernel reports the carrier. */
 static bool flags_up(unsigned int flags)
 {
 	return flags & IFF_UP && flags & LINK_LOWER_UP && !(flags & LINK_DORMANT);
 }
 
-/* Of an interface that nobody finds by its address: has it lost that, or is it not there? */
+/* The reason why no interface has the address: it was removed, or the interface was. */
 static u8 why_lost(const struct user_link *link)
 {
 	return if_nametoindex(link->ni->ifname) ? LNET_LINK_NO_ADDRESS : LNET_LINK_GONE;
@@ -94,7 +91,7 @@ static void look(const struct user_link *link, struct lnet_link *now, char ifnam
 	memset(now, 0, sizeof(*now));
 	ifname[0] = 0;
 	if (getifaddrs(&all)) {
-		now->up = link->up;	/* no news */
+		now->up = link->up;	/* unchanged */
 		now->why = link->why;
 		return;
 	}
@@ -111,7 +108,7 @@ static void look(const struct user_link *link, struct lnet_link *now, char ifnam
 	freeifaddrs(all);
 }
 
-/* ---- news ---- */
+/* ---- changes ---- */
 
 static void report(struct user_link *link)
 {
@@ -120,7 +117,7 @@ static void report(struct user_link *link)
 
 	look(link, &now, ifname);
 	if (!now.speed_mbit)
-		now.speed_mbit = link->mbit;	/* without link many do not tell */
+		now.speed_mbit = link->mbit;	/* without a link, many report none */
 	if (link->known && now.up == link->up && now.speed_mbit == link->mbit &&
 	    (now.up || now.why == link->why))
 		return;
@@ -148,9 +145,7 @@ static void look_again(struct user_link *link)
 	timerfd_settime(link->again.fd, 0, &in, NULL);
 }
 
-/*
- * What the messages say is looked up afresh: they may have been lost, and only the outcome counts.
- */
+/* Reads the present state and not the messages, because messages may be lost. */
 static bool link_ready(struct lnet_poll *poll, u32 events)
 {
 	struct user_link *link = container_of(poll, struct user_link, poll);
@@ -204,7 +199,7 @@ static int link_socket(void)
 	return -EIO;
 }
 
-/* What the configuration left open. */
+/* Sets what the configuration left open. */
 static void fill_in(struct lnet_ni *ni, const struct lnet_link *now, const char *ifname)
 {
 	if (!ni->ifname[0])

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Sockets of the simulator under the unchanged protocol of the TCP driver: byte streams with
- * buffers at both ends, that take bytes and lose them, give and take a few at a time, stall, and
- * are reset between any two bytes.
+ * Sockets of the simulator, used by the unchanged protocol code of the TCP driver. They are byte
+ * streams with buffers at both ends, which lose bytes, make short counts, stall, and are reset
+ * between any two bytes.
  */
 #include "lnd/socklnd/sim.h"
 #include "lnd/simlnd/simlnd.h"
@@ -16,7 +16,7 @@
 #define STAGING		65536U
 
 struct simsock_ni {
-	struct sock_ni sn;		/* first: what ni->priv points to */
+	struct sock_ni sn;		/* first; ni->priv points to it */
 	struct sim_node *node;
 	struct sim_world *w;
 	u32 rail, life;
@@ -24,20 +24,20 @@ struct simsock_ni {
 	u8 *staging;
 };
 
-/* One end of a stream. Lives while the driver, the other end or an event knows it. */
+/* One end of a stream, which exists while the driver or an event references it. */
 struct stream {
 	struct list_head link;		/* w->streams */
 	struct sim_world *w;
 	struct sock_conn *c;		/* NULL: the driver has released it */
-	struct stream *other;		/* NULL: not connected yet, or gone */
+	struct stream *other;		/* NULL: not connected yet, or freed */
 	u32 refs, node, peer, rail;
 	u8 *out;			/* accepted, not delivered */
 	u32 nr_out;
-	u32 nr_unacked;			/* of all accepted */
+	u32 nr_unacked;			/* of all accepted bytes */
 	u8 *in;				/* delivered, not read */
 	u32 nr_in;
 	u64 rto_ns;
-	u32 sent, lost;			/* flights */
+	u32 sent, lost;			/* transmissions */
 	bool flying, polled, closed, fin, fin_seen, reset, dialing, connected;
 };
 
@@ -50,7 +50,7 @@ static struct stream *stream_of(struct sock_conn *c)
 	return ((struct conn_io *)c->io)->s;
 }
 
-/* user.c has the same: the NI's private part begins with it. */
+/* user.c has the same definition: ni->priv begins with struct sock_ni. */
 __attribute__((weak)) struct sock_ni *sock_ni_of(struct lnet_ni *ni)
 {
 	return lnet_ni_priv(ni);
@@ -61,7 +61,7 @@ static struct simsock_ni *sim_ni(struct sock_ni *sn)
 	return container_of(sn, struct simsock_ni, sn);
 }
 
-/* ---- life of an end -------------------------------------------------------------------------- */
+/* ---- creation and release of a stream end ---------------------------------------------------- */
 
 static struct stream *stream_new(struct sim_world *w, u32 node, u32 peer, u32 rail)
 {
@@ -101,7 +101,7 @@ static void stream_at(struct stream *s, u64 after_ns, sim_event_fn fn)
 	sim_at(s->w, s->w->now_ns + after_ns, fn, s, 0);
 }
 
-/* ---- telling the driver ---------------------------------------------------------------------- */
+/* ---- upcalls to the driver ------------------------------------------------------------------- */
 
 static void poll_event(struct sim_world *w, void *arg, u64 num);
 
@@ -168,7 +168,7 @@ static void poll_event(struct sim_world *w, void *arg, u64 num)
 	stream_put(s);
 }
 
-/* ---- bytes on their way ---------------------------------------------------------------------- */
+/* ---- bytes in flight ------------------------------------------------------------------------- */
 
 static void flight_event(struct sim_world *w, void *arg, u64 num);
 
@@ -210,7 +210,7 @@ static void launch(struct stream *s)
 	after_ns = simlnd_latency(w) + fate.delay_ns + (u64)s->nr_out * 8000 / rate_mbit;
 	s->sent++;
 	s->lost += fate.lost && !simlnd_cut(w, s->rail, s->node, s->peer);
-	if (fate.lost) {	/* sent again, later and later */
+	if (fate.lost) {	/* retransmitted with exponential backoff */
 		after_ns += s->rto_ns;
 		s->rto_ns = min(2 * s->rto_ns, RTO_MAX_NS);
 	} else {
@@ -232,7 +232,7 @@ static void ack_event(struct sim_world *w, void *arg, u64 num)
 	stream_put(s);
 }
 
-/* As much as fits arrives, or, of a stream that is reset between any two bytes, a part. */
+/* Delivers the bytes at s->out that fit. Before a reset, flight_event() reduces their number. */
 static u32 deliver(struct stream *s, struct stream *to)
 {
 	u32 nr = min(s->nr_out, RECV_BUFFER - to->nr_in);
@@ -289,7 +289,7 @@ static void flight_event(struct sim_world *w, void *arg, u64 num)
 
 /* ---- the sockets that conn.c drives ---------------------------------------------------------- */
 
-/* A read or write of fewer bytes than there are, or room for. */
+/* The size of a read or write: @nr, or less to simulate short counts. */
 static u32 some(struct stream *s, u32 nr)
 {
 	if (nr > 1 && simlnd_roll(s->w, SIM_SHORT, s->rail, s->node, s->peer))
@@ -390,7 +390,7 @@ static void connected_event(struct sim_world *w, void *arg, u64 num)
 	stream_put(s);
 }
 
-/* The answer to a SYN: accepted or refused. Lost: the dialler's patience ends. */
+/* Replies to a SYN: 0 accepts, else rejects. If the reply is lost, the dial times out. */
 static void answer_syn(struct stream *s, int err)
 {
 	struct sim_world *w = s->w;

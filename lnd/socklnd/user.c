@@ -11,8 +11,9 @@
 #include <unistd.h>
 
 /*
- * A payload's rest is looked for again when it could be there if it came as fast as memory is read,
- * and after this at the latest. From 12 to 200 us make no difference that can be measured.
+ * If the rest of a payload has not arrived, the driver reads again when it could have arrived at
+ * the rate of memory reads. It waits at most QUIET_MAX_NS. Values from 12 to 200 us make no
+ * measurable difference.
  */
 #define QUIET_BYTES_PER_NS 16
 #define QUIET_MAX_NS 16000ULL
@@ -87,8 +88,8 @@ static u64 clock_ns(const struct user_ni *un)
 }
 
 /*
- * The rest of a payload (@vec) was not there yet. Each look takes the socket's lock, which the
- * packets that arrive need as well; where both ends are on one machine the sender waits for it.
+ * The rest of a payload (@vec) has not arrived. Each read takes the socket's lock, which arriving
+ * packets also need. If both ends are on one machine, the sender waits for the lock.
  */
 static void look_later(struct sock_conn *c, const struct kvec *vec, unsigned int nr)
 {
@@ -135,8 +136,8 @@ static ssize_t io_read(struct sock_conn *c, const struct kvec *vec, unsigned int
 }
 
 /*
- * Who polls asks in vain again and again: he learns it before the core is visited. True: nothing is
- * there. Else, what is there lies where the turn would read it first; see read_vec() of proto.c.
+ * A polling thread often finds nothing, so this function checks before the thread enters the core.
+ * True: nothing was read. Else the bytes are where the turn would read them first; see read_vec().
  */
 static bool in_vain(struct user_ni *un, struct sock_conn *c)
 {
@@ -186,7 +187,7 @@ static u64 io_unacked(struct sock_conn *c)
 	return ioctl(user_conn(c)->poll.fd, SIOCOUTQ, &nr) || nr < 0 ? 0 : nr;
 }
 
-/* Moved only to an earlier time: a turn too early finds nothing to do. */
+/* Moves the timer only to an earlier time; a tick that is too early does nothing. */
 static void io_arm(struct sock_ni *sn, u64 when_ns)
 {
 	struct user_ni *un = user_ni(sn);
@@ -229,8 +230,8 @@ static void release(struct user_ni *un, struct sock_conn *c)
 }
 
 /*
- * Locked. A closed connection for the caller alone to release. One that somebody still writes is
- * left for a little later.
+ * L; claims a closed connection, so that only the caller releases it. Skips one that a thread still
+ * writes.
  */
 static struct sock_conn *claim_closed(struct user_ni *un)
 {
@@ -302,7 +303,7 @@ bool user_conn_ready(struct lnet_poll *poll, u32 events)
 		if (events & ~EPOLLOUT)
 			got = sock_conn_readable(&p, c, un->staging, SOCK_STAGING);
 		uc->is_ahead = false;	/* closed meanwhile */
-		/* One that has much to say must not be asked again and again before others. */
+		/* A busy connection is not polled before others. */
 		if (got && READ_ONCE(c->state) == CONN_OPEN)
 			lnet_env_poll_hot(un->env, un->shard, c->busy ? NULL : poll);
 		if (events & EPOLLOUT)
@@ -420,7 +421,7 @@ static void ni_stop(struct lnet_ni *ni)
 	while (!is_last_released(un)) {
 		user_release_closed(un);
 		if (!is_last_released(un))
-			usleep(100);	/* a writer is on its way out */
+			usleep(100);	/* a thread still writes, or releases */
 	}
 	stop_all(un);
 }

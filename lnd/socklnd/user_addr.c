@@ -4,11 +4,11 @@
 #include <netinet/tcp.h>
 #include <unistd.h>
 
-#define BACKLOG 1024	/* who waits does not slow down who comes; the system may allow fewer */
+#define BACKLOG 1024	/* a long queue does not delay new ones; the system may permit less */
 
 static void set_int(int fd, int level, int name, int value)
 {
-	/* Options make it faster or notice more; none is needed. */
+	/* Options improve speed or failure detection; none is required. */
 	if (setsockopt(fd, level, name, &value, sizeof(value)))
 		pr_debug("socklnd: option %d of level %d: %s\n", name, level, strerror(errno));
 }
@@ -36,9 +36,9 @@ void user_socket_options(struct user_ni *un, int fd)
 }
 
 /*
- * While a receive buffer grows with what comes, TCP acknowledges each burst at once, on the
- * processor of its sender and in the middle of his call. One that is full of window cannot promise
- * more until it is read: the reader acknowledges.
+ * While a receive buffer grows, TCP acknowledges each burst at once, on the processor of its sender
+ * and within the sender's call. A full buffer of fixed size permits no larger window until it is
+ * read, so the reading thread acknowledges.
  */
 void user_socket_small(struct user_ni *un, int fd)
 {
@@ -69,8 +69,8 @@ static int bind_port(const struct user_ni *un, int fd, u16 port)
 }
 
 /*
- * -EADDRNOTAVAIL: the address is not here; -EADDRINUSE: the port is taken, perhaps only towards
- * @to, by this NI or another of the address.
+ * Returns a connecting socket. -EADDRNOTAVAIL: no interface has the address. -EADDRINUSE: this NI
+ * or another one of the address uses the port, perhaps only towards @to.
  */
 static int try_port(struct user_ni *un, const struct sock_addr *to, u16 port)
 {
@@ -90,7 +90,7 @@ static int try_port(struct user_ni *un, const struct sock_addr *to, u16 port)
 	return err;
 }
 
-/* Reserved ports from 1023 downward, going round, so that one just used is not tried first. */
+/* Tries reserved ports from 1023 downward, cyclically: one just used is not tried first. */
 static int dial_reserved(struct user_ni *un, const struct sock_addr *to)
 {
 	unsigned int i;

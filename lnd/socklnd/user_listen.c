@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Listening in user space: one listener per address and port, shared by the NIs that have them; the
- * request at the begin of a connection says which NI is meant.
+ * Listening in user space. NIs with the same address and port share a listener. The acceptor
+ * request, the first message of a connection, names the NI.
  */
 #include "lnd/socklnd/user.h"
 #include <fcntl.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#define ACCEPTS_MAX 16		/* of one turn */
-#define PAUSE_NS 20000000ULL	/* after an accept that failed for want of something */
+#define ACCEPTS_MAX 16		/* per turn */
+#define PAUSE_NS 20000000ULL	/* after accepting failed for lack of resources */
 
-/* ---- connections that come in ---- */
+/* ---- accepted connections ---- */
 
 struct accepted {
 	struct user_ni *un;
@@ -29,7 +29,7 @@ static void accept_setup(struct sock_conn *c, void *arg)
 	a->err = lnet_env_poll_add(a->un->env, a->un->shard, &uc->poll, user_events_of(c));
 }
 
-/* Takes @fd over. */
+/* Takes ownership of @fd. */
 static void adopt(struct lnet_pass *p, struct user_ni *un, int fd, const struct sock_from *from)
 {
 	struct accepted a = { .un = un, .fd = fd };
@@ -50,8 +50,8 @@ static bool is_want(int err)
 }
 
 /*
- * What waits is announced again and again: if there is no way to make room for it, the listener is
- * left alone until user_listener_turn().
+ * The poller reports a waiting connection repeatedly. If no room can be made for it, the listener
+ * is not polled until user_listener_turn().
  */
 static void pause_accepting(struct lnet_pass *p, struct user_ni *un, int err)
 {
@@ -107,9 +107,9 @@ static bool listener_ready(struct lnet_poll *poll, u32 events)
 	return nr;
 }
 
-/* ---- which NI is meant ---- */
+/* ---- choice of the NI ---- */
 
-/* Wake up when there are @need bytes, or the end of the stream. */
+/* Makes the socket readable at @need bytes or at the end of the stream. */
 static void await(struct user_conn *uc, int need)
 {
 	setsockopt(uc->poll.fd, SOL_SOCKET, SO_RCVLOWAT, &need, sizeof(need));
@@ -117,8 +117,7 @@ static void await(struct user_conn *uc, int need)
 }
 
 /*
- * The socket, of which nothing has been read, goes from @c to @other under a number of its own; @c
- * is closed.
+ * Moves the socket, of which nothing was read, from @c to @other under a new descriptor. Closes @c.
  */
 static void hand_on(struct lnet_pass *p, struct sock_conn *c, struct sock_ni *other)
 {
@@ -141,7 +140,7 @@ static void hand_on(struct lnet_pass *p, struct sock_conn *c, struct sock_ni *ot
 		close(fd);
 		return;
 	}
-	setsockopt(fd, SOL_SOCKET, SO_LINGER, &off, sizeof(off));	/* closing had set it */
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &off, sizeof(off));	/* set by the close */
 	adopt(p, user_ni(other), fd, &from);
 }
 
@@ -197,9 +196,7 @@ static void say_why(const struct lnet_ni *ni, u16 port, int err)
 		pr_err("socklnd: %s: port %u: %s\n", nid, port, strerror(-err));
 }
 
-/*
- * Another NI of this address and port, with the listener or without; NULL: none.
- */
+/* Another NI of this address and port, with the listener or without; NULL: none. */
 static struct user_ni *sharer(struct user_ni *un, bool listens)
 {
 	const struct lnet_ni *mine = un->sn.ni;
@@ -241,7 +238,7 @@ int user_listener_start(struct user_ni *un)
 	return listen_here(un, fd);
 }
 
-/* Who waits in its queue is not to notice. */
+/* Moves the listener to @heir, with the connections in its queue. */
 static void pass_listener(struct user_ni *un, struct user_ni *heir)
 {
 	int err = listen_here(heir, un->listener.fd);

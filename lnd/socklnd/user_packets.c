@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * How many packets of a connection were lost, as its kernel counts them. A file of its own, as
- * linux/tcp.h, which has more than netinet/tcp.h, cannot be had beside that.
+ * Number of lost packets of a connection, as its kernel counts them. This is a separate file
+ * because it needs linux/tcp.h, which cannot be included together with netinet/tcp.h.
  */
 #include "lnd/socklnd/user.h"
 #include <linux/tcp.h>
 
-/* What the peer says it got twice was not lost. */
+/* Retransmissions that the peer reports as duplicates are not counted as lost. */
 void user_packets(struct sock_conn *c, u32 *sent, u32 *lost)
 {
 	struct tcp_info is = { 0 };
