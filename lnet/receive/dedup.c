@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Marked requests at the receiver: taken once, duplicates join or are answered again; and the
- * sender's end of refusals.
+ * Tracked requests at the receiver: each takes effect once; duplicates join it, or get its reply
+ * again. Also rejections at the sender.
  */
 #include "shard/shard.h"
 #include "topology/topology.h"
@@ -11,10 +11,10 @@
 #include "receive/receive.h"
 #include "shard/trace.h"
 
-#define RXS_MAX 16		/* receives of one request at a time, without the first */
-#define ANSWERS_MAX 16	/* answers to one request under way at a time */
+#define RXS_MAX 16		/* with so many in e->rxs, a duplicate is dropped */
+#define ANSWERS_MAX 16	/* replies to one request in flight at a time */
 
-/* ---- answers --------------------------------------------------------------------------------- */
+/* ---- replies --------------------------------------------------------------------------------- */
 
 static void answers_back(struct lnet_pass *p, struct lnet_entry *e, unsigned int nr)
 {
@@ -26,9 +26,9 @@ static void answers_back(struct lnet_pass *p, struct lnet_entry *e, unsigned int
 }
 
 /*
- * The answer lived in the shard of its peer, as this node knows it; the entry lives in that of its
- * window. They differ while two interfaces are not known to be one node: then the entry is told
- * when the pass has left this shard, by whoever comes first for all.
+ * The reply is in the shard of its peer, and the entry in that of its window. The shards differ
+ * while two interfaces are not known to belong to one node. Then the first such reply queues the
+ * entry in its pass, and lnet_pass_backs() counts all of them.
  */
 static void answered(struct lnet_pass *p, struct lnet_op *op)
 {
@@ -73,7 +73,7 @@ static struct lnet_op *answer(struct lnet_pass *p, struct lnet_rx *rx, struct ln
 	return op;
 }
 
-/* The copy of the handle stands for this request alone, also for a PUT that asked for no ACK. */
+/* The ACK covers this request alone, even if the PUT requested no ACK. */
 static void send_ack(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e, u32 mlength)
 {
 	struct lnet_op *op = answer(p, rx, e, LNET_OP_ACK);
@@ -119,7 +119,7 @@ static void answer_final(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_en
 		refuse(p, rx, e, LNET_REFUSED_ANSWER_GONE);
 }
 
-/* ---- first sight ----------------------------------------------------------------------------- */
+/* ---- new requests and duplicates ------------------------------------------------------------- */
 
 static void join(struct lnet_rx *rx, struct lnet_entry *e)
 {
@@ -138,8 +138,8 @@ static enum lnet_verdict land(struct lnet_pass *p, struct lnet_rx *rx, struct ln
 }
 
 /*
- * A GET is final with its match: what it reads is fixed. Small answers are kept as a copy made
- * before any lock.
+ * A GET is final at its match, which fixes the data that it reads. A small REPLY is cached in
+ * rx->copy, which prepare() has allocated without a lock.
  */
 static enum lnet_verdict get_matched(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
 {
@@ -195,7 +195,7 @@ static enum lnet_verdict first_sight(struct lnet_pass *p, struct lnet_rx *rx, st
 		return v;
 	}
 	if (v == LNET_LATER) {
-		/* on the portal's list, not on e->rxs: the first of those who wait */
+		/* in the queue of the portal; only duplicates of @rx wait in e->rxs */
 		rx->entry = e;
 		e->refs++;
 		return lnet_rx_park(p, rx);
@@ -209,7 +209,7 @@ static enum lnet_verdict first_sight(struct lnet_pass *p, struct lnet_rx *rx, st
 
 static enum lnet_verdict duplicate(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
 {
-	/* Who uses a name for another request lies; what is longer or shorter would not fit. */
+	/* A sender may not reuse a request ID, and another length would not fit the memory. */
 	if (e->type != rx->type || e->rlength != rx->rlength) {
 		lnet_count(p->sh, errors);
 		return LNET_SKIP;
@@ -219,7 +219,7 @@ static enum lnet_verdict duplicate(struct lnet_pass *p, struct lnet_rx *rx, stru
 		answer_final(p, rx, e);
 		return LNET_SKIP;
 	}
-	/* As if it had been lost: the others wait for a buffer, or receive payload. */
+	/* Dropped as if lost: the other receives wait for a buffer, or receive payload. */
 	if (list_count_nodes(&e->rxs) >= RXS_MAX) {
 		lnet_count(p->sh, dup_denied);
 		return LNET_SKIP;
@@ -233,8 +233,8 @@ static enum lnet_verdict duplicate(struct lnet_pass *p, struct lnet_rx *rx, stru
 }
 
 /*
- * Memory for a new entry and the REPLY, before the lock of @sh, unless it is held and has what is
- * needed. ACKs of many PUTs are one, or come again when they are asked for.
+ * Provides an entry, and the REPLY to a GET. Releases the lock, unless a PUT finds an entry in the
+ * pool of @sh. An ACK needs no memory yet: it may be cumulative, and duplicates request it again.
  */
 static void prepare(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_shard *sh)
 {
@@ -272,7 +272,7 @@ static struct lnet_entry *entry_new(struct lnet_pass *p, struct lnet_rx *rx, str
 	return e;
 }
 
-/* Rule 4: neither finished, nor so old that it must be, nor beyond what a sender may have open. */
+/* Rule 4: @seq is not finished, not old (at most H - W), and less than W above w->floor. */
 static bool in_window(const struct lnet_window *w, u64 seq)
 {
 	return seq && seq >= w->floor && seq + w->W > w->high && seq < w->floor + w->W;
@@ -321,7 +321,7 @@ enum lnet_verdict lnet_once_begin(struct lnet_pass *p, struct lnet_rx *rx)
 	lnet_window_floor(p, w, floor);
 	if (in_window(w, seq) && !lnet_window_fit(p, &w, grant, seq))
 		return LNET_SKIP;
-	if (!in_window(w, seq)) {	/* asked last: making room may have let go of the lock */
+	if (!in_window(w, seq)) {	/* last: lnet_window_fit() may have released the lock */
 		lnet_count(p->sh, dup_old);
 		return LNET_SKIP;
 	}
@@ -343,15 +343,15 @@ enum lnet_verdict lnet_once_begin(struct lnet_pass *p, struct lnet_rx *rx)
 	if (rx->type == LNET_OP_GET && !lnet_window_may_hold(p, w))
 		return LNET_SKIP;
 	if (!rx->spare || (rx->type == LNET_OP_GET && !rx->answer) || !lnet_rx_reserve(p, rx)) {
-		lnet_count(p->sh, rx_no_memory);	/* not taken, the sender may come again */
+		lnet_count(p->sh, rx_no_memory);	/* the sender may retransmit */
 		return LNET_SKIP;
 	}
 	return first_sight(p, rx, entry_new(p, rx, w, seq, alone));
 }
 
-/* ---- a parked request gets its buffer -------------------------------------------------------- */
+/* ---- the end of a wait on a lazy portal ------------------------------------------------------ */
 
-/* Dropped while parked: the entry is forgotten, so that the sender may send again. */
+/* @rx was dropped while it was queued: removes @e, so that the sender may retransmit it. */
 static void forget(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
 {
 	struct lnet_rx *other, *next;
@@ -371,7 +371,7 @@ static void forget(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e
 	lnet_entry_put(p, e);
 }
 
-/* [sh] @rx, which is on no list, got memory or none (SKIP), and so did those that joined. */
+/* [sh] Ends the wait of @rx, which is on no list, and of its duplicates. @v: LAND or SKIP. */
 static void end_wait(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v,
 		     enum lnet_outcome why)
 {
@@ -395,13 +395,13 @@ static void end_wait(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict 
 void lnet_once_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v,
 		       enum lnet_outcome why)
 {
-	/* lnet_once_begin() parks @rx before it sets rx->entry, and holds this shard meanwhile. */
+	/* lnet_once_begin() queues @rx before it sets rx->entry, and holds this lock meanwhile. */
 	lnet_enter(p, &p->ln->shard[rx->hold_shard]);
 	end_wait(p, rx, v, why);
 	lnet_leave(p);
 }
 
-/* The connection of the parked receive was lost: the first that joined @e waits in its place. */
+/* The queued receive lost its connection: the first duplicate in e->rxs waits in its place. */
 static void succeed(struct lnet_pass *p, struct lnet_entry *e)
 {
 	struct lnet_rx *rx = list_first_entry(&e->rxs, struct lnet_rx, link);
@@ -421,7 +421,7 @@ bool lnet_once_gone(struct lnet_pass *p, struct lnet_rx *rx)
 
 	lnet_leave(p);
 	lnet_enter(p, &p->ln->shard[rx->hold_shard]);
-	e = rx->entry;		/* may be taken from it, and go, until the lock is held */
+	e = rx->entry;		/* not before: another thread may have ended the wait */
 	if (!e || rx->landed) {
 		lnet_leave(p);
 		return false;
@@ -429,7 +429,7 @@ bool lnet_once_gone(struct lnet_pass *p, struct lnet_rx *rx)
 	list_for_each_entry(at, &e->rxs, link) {
 		if (at != rx)
 			continue;
-		list_del_init(&rx->link);	/* it waited with the one that is parked */
+		list_del_init(&rx->link);	/* it waited with the queued receive */
 		rx->entry = NULL;
 		lnet_entry_put(p, e);
 		lnet_rx_free(p, rx);
@@ -452,7 +452,7 @@ bool lnet_once_gone(struct lnet_pass *p, struct lnet_rx *rx)
 	return true;
 }
 
-/* ---- the end of a landing -------------------------------------------------------------------- */
+/* ---- the end of a receive -------------------------------------------------------------------- */
 
 static void landed(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
 {
@@ -473,9 +473,9 @@ static void landed(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e
 }
 
 /*
- * Rule 7: true if @e loses its buffer after an aborted receive: it has no window, or the portal is
- * lazy. All peers share the buffers of a lazy portal, so @e loses such a buffer if the sender was
- * too slow or its connection was lost. The loopback never loses a connection.
+ * Rule 7: true if @e loses its buffer after an aborted receive. That is so if @e has no window. All
+ * peers share the buffers of a lazy portal, so @e also loses such a buffer if the sender was too
+ * slow or its connection was lost. The loopback never loses a connection.
  */
 static bool gives_way(const struct lnet_rx *rx, const struct lnet_entry *e, enum lnet_outcome how)
 {
@@ -510,7 +510,7 @@ void lnet_once_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome h
 	if (how == LNET_OK && e->state == ENTRY_MATCHED)
 		landed(p, rx, e);
 	else if (e->state == ENTRY_FINAL && e->w && (how == LNET_OK || how == LNET_STOPPED))
-		answer_final(p, rx, e);	/* a duplicate asks for the answer on its own path */
+		answer_final(p, rx, e);	/* a duplicate requests the reply on its path */
 	else if (gives_way(rx, e, how))
 		unmatch(p, e);
 	e->since_ns = p->now_ns;
@@ -537,12 +537,9 @@ enum lnet_verdict lnet_once_confirm(struct lnet_pass *p, struct lnet_rx *rx)
 	return LNET_SKIP;
 }
 
-/* ---- the sender: a refusal came -------------------------------------------------------------- */
+/* ---- rejections at the sender ---------------------------------------------------------------- */
 
-/*
- * Rule 11: a request that one attempt alone carried, on a direct path, may be sent under a new
- * name.
- */
+/* Rule 11: only a request with exactly one attempt, on a direct path, gets a new request ID. */
 static void rename_or_fail(struct lnet_pass *p, struct lnet_op *op)
 {
 	struct lnet_att *first = op->first.state != ATT_FREE ? &op->first : NULL;
@@ -550,8 +547,8 @@ static void rename_or_fail(struct lnet_pass *p, struct lnet_op *op)
 	bool two = first && hedge;
 
 	/*
-	 * Attempts that certainly were not delivered do not count: MAYBE says whether another one
-	 * was. A router may have made two of one.
+	 * Attempts that were not delivered do not count: MAYBE is set if the delivery of another
+	 * one is unknown. A router may have sent one attempt twice.
 	 */
 	if ((op->tries > 1 && (op->flags & LNET_OPF_MAYBE)) || (op->flags & LNET_OPF_ROUTED) ||
 	    op->nr_held || two || !list_empty(&op->landings)) {
@@ -574,7 +571,7 @@ static void rename_or_fail(struct lnet_pass *p, struct lnet_op *op)
 	if (op->state == OP_BACKOFF)
 		lnet_op_set_state(op, OP_TRY);
 	lnet_op_set_state(op, OP_RESOLVE);
-	/* a later refusal under a grant that is void already */
+	/* An earlier rejection ended the old session, and a new one is open already. */
 	if (lnet_contact_ready(p, op->peer)) {
 		lnet_rec_op_anew(p, op);
 		lnet_op_try(p, op, NULL);

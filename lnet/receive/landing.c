@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Steps of a pass for payloads: drivers receive them in place, or are to stop. */
+/* Steps of a pass in which drivers write payloads to their places, or abort receives. */
 #include "shard/shard.h"
 #include "topology/topology.h"
 #include "receive/receive.h"
 #include "shard/hooks.h"
 
 /*
- * Holds a reference to the NI during land(): another thread may complete the message, which may
- * have the last reference.
+ * Holds a reference to the NI during land(). Another thread may complete the message meanwhile, and
+ * drop the last other reference.
  */
 void lnet_pass_lands(struct lnet_pass *p)
 {
@@ -38,7 +38,7 @@ void lnet_pass_stops(struct lnet_pass *p)
 
 		list_del_init(&rx->stop);
 		lnet_enter(p, sh);
-		ni = rx->dead ? NULL : rx->ni;	/* NULL: the landing has ended */
+		ni = rx->dead ? NULL : rx->ni;	/* NULL: the receive has ended */
 		if (ni)
 			lnet_ni_get(ni);
 		lnet_leave(p);

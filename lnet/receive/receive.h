@@ -17,13 +17,13 @@ void lnet_rx_free(struct lnet_pass *p, struct lnet_rx *rx);
 void lnet_rx_pool_fini(struct lnet_shard *sh);
 /* [sh] Counts @rx as dropped because of @why. Returns SKIP. */
 enum lnet_verdict lnet_rx_drop(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome why);
-/* [sh] LAND: the payload of @rx goes to rx->into. Sets rx->want and the state. */
+/* [sh] Sets rx->want and the state. Returns LAND: the driver writes the payload to rx->into. */
 enum lnet_verdict lnet_rx_land(struct lnet_pass *p, struct lnet_rx *rx);
-/* [sh] LATER: lnet_match() has parked @rx. */
+/* [sh] lnet_match() has queued @rx on a lazy portal. Returns LATER. */
 enum lnet_verdict lnet_rx_park(struct lnet_pass *p, struct lnet_rx *rx);
-/* [sh] The driver of @rx, which waited, is given the verdict @v at the end of the pass. */
+/* [sh] @rx has waited: its driver receives the verdict @v at the end of the pass. */
 void lnet_rx_owe(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v);
-/* [any shard] The source of @rx is alive: only it and routers know the session ID or handle. */
+/* [any shard] Only the source of @rx and routers know its handle, so the source is alive. */
 void lnet_rx_proven(const struct lnet_pass *p, const struct lnet_rx *rx);
 /* [sh of rx->src] The path on which @rx was received; NULL: there is none. */
 struct lnet_path *lnet_rx_path(const struct lnet_rx *rx);
@@ -44,7 +44,7 @@ void lnet_rx_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict 
 		     enum lnet_outcome why);
 
 /* ---- reply.c --------------------------------------------------------------------------------- */
-/* [sh] An ACK was received. Nothing of @rx is kept. */
+/* [sh] Processes a received ACK. Stores no pointer to @rx. */
 enum lnet_verdict lnet_ack_take(struct lnet_pass *p, struct lnet_rx *rx,
 				const struct lnet_hdr *hdr);
 /* [sh] A REPLY was received: LAND to the MD of its GET, or SKIP. */
@@ -56,7 +56,7 @@ void lnet_reply_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome 
 /* ---- dedup.c --------------------------------------------------------------------------------- */
 /* [sh] A tracked request was received: finds or makes its entry. May change the shard. */
 enum lnet_verdict lnet_once_begin(struct lnet_pass *p, struct lnet_rx *rx);
-/* No lock held. The tracked request @rx, which was parked, got its verdict. */
+/* No lock held. The tracked request @rx, which was queued on a lazy portal, has its verdict. */
 void lnet_once_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v,
 		       enum lnet_outcome why);
 /* As lnet_rx_gone(), for a tracked request. Releases the lock. */
@@ -119,7 +119,7 @@ void lnet_window_walk_begin(struct lnet_shard *sh, struct lnet_window_walk *walk
  * between two slices.
  */
 bool lnet_window_walk_slice(struct lnet_pass *p, struct lnet_window_walk *walk, struct lnet_md *md);
-/* [sh] @w leaves sh->made. */
+/* [sh] Removes @w from sh->made. Walks that would visit @w next skip it. */
 void lnet_window_unwalk(struct lnet_window *w);
 /* No lock held. Discards the held replies of @md. NULL: shutdown, discards all. */
 void lnet_windows_md_aborted(struct lnet_pass *p, struct lnet_md *md);

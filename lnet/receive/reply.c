@@ -6,7 +6,7 @@
 #include "receive/receive.h"
 #include "shard/trace.h"
 
-/* @rx came, and says that it comes, from @peer, by whichever of its interfaces. */
+/* True if rx->src and the source NID in the header both belong to @peer. */
 static bool is_from(const struct lnet_rx *rx, const struct lnet_peer *peer)
 {
 	const struct lnet_peer_ni *pni;
@@ -21,7 +21,7 @@ static bool is_from(const struct lnet_rx *rx, const struct lnet_peer *peer)
 	return false;
 }
 
-/* The operation that @rx answers; NULL: none waits for it, or another node was asked. */
+/* The operation that awaits @rx; NULL: none does, or its request was sent to another node. */
 static struct lnet_op *asked(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_op_type type)
 {
 	struct lnet_peer *peer = rx->src->peer;
@@ -40,8 +40,8 @@ static struct lnet_op *asked(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_
 		return NULL;
 	}
 	/*
-	 * Only the peer that was asked may answer. Nodes answer as LNET_PID whatever process was
-	 * addressed; the core asks the node, not a process.
+	 * Only the target of the request may reply. A node replies as LNET_PID, whichever process
+	 * was the target; requests of the core have no process as target.
 	 */
 	if (unlikely(!is_from(rx, op->peer) ||
 		     (rx->src_pid != LNET_PID && rx->src_pid != op->target_pid &&
@@ -64,7 +64,7 @@ static bool use_md(struct lnet_op *op)
 	return true;
 }
 
-/* The merged ACK @rx is for all PUTs or those without ACK, and covers @op. False: @op goes on. */
+/* Ends @op if the cumulative ACK @rx covers all PUTs, or @op wants no ACK. False: it did not. */
 static bool merged_one(struct lnet_pass *p, struct lnet_op *op, const struct lnet_rx *rx)
 {
 	bool all = rx->handle.cookie[1] & LNET_NAME_ALL;
@@ -78,7 +78,7 @@ static bool merged_one(struct lnet_pass *p, struct lnet_op *op, const struct lne
 	return true;
 }
 
-/* The same for requests of an expired session, which are in peer->voided. */
+/* As merged_ack(), for requests of an expired session, which are in peer->voided. */
 static void merged_slow(struct lnet_pass *p, struct lnet_rx *rx, u64 last)
 {
 	struct lnet_peer *peer = rx->src->peer;
@@ -88,10 +88,10 @@ again:
 	list_for_each_entry(op, &peer->voided, voided)
 		if (lnet_op_seq(op) <= last && op->wire.cookie[0] == rx->handle.cookie[0] &&
 		    merged_one(p, op, rx))
-			goto again;	/* the end of one may begin or end others */
+			goto again;	/* the end of one request may start or end others */
 }
 
-/* A cumulative ACK. Its sequence must have been drawn, so the walk is within the window. */
+/* Processes a cumulative ACK. Its sequence must have been drawn, which bounds the loop. */
 static void merged_ack(struct lnet_pass *p, struct lnet_rx *rx)
 {
 	struct lnet_peer *peer = rx->src->peer;
@@ -118,7 +118,7 @@ static void merged_ack(struct lnet_pass *p, struct lnet_rx *rx)
 	for (seq = tx->oldest; seq <= last; seq++) {
 		struct lnet_op *op = tx->op[seq & (tx->cap - 1)];
 
-		/* One that is finished may have made place for a later one. */
+		/* The place of a finished request may have a later one. */
 		if (op && lnet_op_seq(op) == seq)
 			merged_one(p, op, rx);
 	}
@@ -144,7 +144,7 @@ enum lnet_verdict lnet_ack_take(struct lnet_pass *p, struct lnet_rx *rx, const s
 		lnet_rejection_take(p, op, rx->mlength - LNET_REFUSED, rx->path);
 		return LNET_SKIP;
 	}
-	if (unlikely(rx->mlength > op->len)) {	/* nobody accepts more than there was */
+	if (unlikely(rx->mlength > op->len)) {	/* more than was sent */
 		lnet_count(p->sh, long_answer);
 		return LNET_SKIP;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Received messages: for which node, which request or reply, where to, and what is owed for it. */
+/* Received messages: checks of source and target, dispatch by type, and stock requests. */
 #include "base/base.h"
 #include "shard/shard.h"
 #include "topology/topology.h"
@@ -25,8 +25,8 @@ void lnet_rx_set_state(struct lnet_rx *rx, enum lnet_rx_state state)
 	rx->state = state;
 }
 
-#define RX_KEEP 128	/* receives that a shard keeps for reuse */
-#define RX_NEEDS 2	/* operations and events that one may take */
+#define RX_KEEP 128	/* receives that the pool of a shard has at most */
+#define RX_NEEDS 2	/* operations and events that one receive may take */
 
 static struct lnet_rx *rx_pop(struct lnet_shard *sh)
 {
@@ -47,7 +47,7 @@ struct lnet_rx *lnet_rx_get(struct lnet_pass *p)
 	lnet_enter(p, p->sh ? p->sh : &p->ln->shard[0]);
 	rx = rx_pop(p->sh);
 	if (!rx || p->sh->ops.nr < RX_NEEDS || p->sh->evts.nr < RX_NEEDS)
-		lnet_leave(p);		/* and is filled up when it is entered again */
+		lnet_leave(p);		/* lnet_enter() refills the pools */
 	if (!rx)
 		rx = kzalloc(sizeof(*rx), GFP_NOFS);
 	if (!rx) {
@@ -67,7 +67,7 @@ void lnet_rx_free(struct lnet_pass *p, struct lnet_rx *rx)
 	struct lnet_shard *sh = p->sh;
 
 	lnet_rx_set_state(rx, RX_DONE);
-	if (rx->stopping) {	/* lnet_pass_stops() still has it in hand */
+	if (rx->stopping) {	/* lnet_pass_stops() still uses it */
 		WRITE_ONCE(rx->dead, 1);
 		return;
 	}
@@ -123,7 +123,7 @@ enum lnet_verdict lnet_rx_drop(struct lnet_pass *p, struct lnet_rx *rx, enum lne
 enum lnet_verdict lnet_rx_land(struct lnet_pass *p, struct lnet_rx *rx)
 {
 	WARN_ON_ONCE(rx->into.len > rx->payload_len);
-	rx->want = min(rx->into.len, rx->payload_len);	/* a driver has no more to write */
+	rx->want = min(rx->into.len, rx->payload_len);	/* no more was sent */
 	rx->verdict = LNET_LAND;
 	lnet_rx_set_state(rx, RX_LAND);
 	rx->ni->sh[p->sh->ix].holds++;
@@ -163,8 +163,8 @@ struct lnet_evt *lnet_rx_event(struct lnet_rx *rx, enum lnet_event_kind kind)
 	struct lnet_evt *e = rx->evt;
 	struct lnet_event *ev = &e->ev;
 
-	rx->evt = NULL;		/* reserved by lnet_rx_reserve() */
-	ev->kind = kind;		/* all but what lnet_md_post() writes */
+	rx->evt = NULL;
+	ev->kind = kind;		/* sets all fields but those that lnet_md_post() sets */
 	ev->final = true;
 	ev->perhaps = false;
 	ev->status = 0;
@@ -268,8 +268,8 @@ static enum lnet_verdict plain_begin(struct lnet_pass *p, struct lnet_rx *rx)
 }
 
 /*
- * [sh of rx->hold_shard] The driver is done with the payload of @rx, a request under stock rules:
- * sends the ACK if @wanted.
+ * [sh of rx->hold_shard] The driver has completed @rx, a push or a request under stock rules: sends
+ * the ACK if @wanted.
  */
 static void ack_landed(struct lnet_pass *p, struct lnet_rx *rx, bool wanted)
 {
@@ -298,7 +298,7 @@ static void plain_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcom
 	lnet_rx_free(p, rx);
 }
 
-/* ---- the reserved portal: a push lands aside ------------------------------------------------- */
+/* ---- the reserved portal: pushes, into small buffers ----------------------------------------- */
 
 static enum lnet_verdict push_begin(struct lnet_pass *p, struct lnet_rx *rx)
 {
@@ -366,9 +366,9 @@ static enum lnet_verdict take_request(struct lnet_pass *p, struct lnet_rx *rx,
 	return plain_begin(p, rx);
 }
 
-#define FORWARD 1	/* no verdict */
+#define FORWARD 1	/* not a verdict */
 
-/* wire.md 5.6 rows 4 to 9. 0: for us. */
+/* 0: the message is for this node. FORWARD: it is to be forwarded. Else the verdict. */
 static int address(struct lnet_pass *p, const struct lnet_ni *ni, const struct lnet_hdr *hdr)
 {
 	if (likely(lnet_nid_same(&hdr->dest_nid, &ni->nid)) || ni == p->ln->lo)
@@ -383,7 +383,7 @@ static int address(struct lnet_pass *p, const struct lnet_ni *ni, const struct l
 	return LNET_SKIP;
 }
 
-/* True for a router-generated reply: the node that it names sent nothing. */
+/* True for a router-generated reply, which the node of its source NID did not send. */
 static bool is_routers_word(const struct lnet_hdr *hdr)
 {
 	return hdr->type == LNET_MSG_ACK &&
@@ -420,7 +420,7 @@ static bool drop_forged(struct lnet_pass *p, struct lnet_rx *rx, bool forward)
 	return true;
 }
 
-/* Another node than rx->from is the source of @rx: enters its shard. False: @rx is dropped. */
+/* The source NID of @rx is not that of rx->from: enters the source's shard. False: dropped. */
 static bool came_routed(struct lnet_pass *p, struct lnet_rx *rx, bool routers_word)
 {
 	struct lnet_peer *claimer;
@@ -439,7 +439,7 @@ static bool came_routed(struct lnet_pass *p, struct lnet_rx *rx, bool routers_wo
 		lnet_rx_drop(p, rx, LNET_CANCELED);
 		return false;
 	}
-	if (src->peer == rx->from->peer) {	/* by another name than its connection's */
+	if (src->peer == rx->from->peer) {	/* another NID of the sender */
 		rx->claimed = 0;
 		lnet_peer_ni_put(src);
 		rx->path = lnet_rx_path(rx);
@@ -585,8 +585,8 @@ enum lnet_verdict lnet_rx_begin(struct lnet_pass *p, struct lnet_ni *ni, struct 
 		return v;
 	}
 	if (v == LNET_LATER) {
-		/* Another thread lets @rx land, perhaps after its NI was deleted. */
-		rx->keeps_ni = 1;	/* lnet_rx_free() puts the NI */
+		/* Another thread ends the wait of @rx, perhaps after its NI was deleted. */
+		rx->keeps_ni = 1;	/* lnet_rx_free() drops the reference */
 		lnet_ni_get(ni);
 	}
 	rx->verdict = v;

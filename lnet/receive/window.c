@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The contents of a receiver's window: reply cache entries, cumulative ACKs, and their timers.
- */
+/* The contents of a receiver's window: reply cache entries, cumulative ACKs, and their timers. */
 #include "base/base.h"
 #include "shard/shard.h"
 #include "topology/topology.h"
@@ -9,8 +7,8 @@
 #include "xfer/xfer.h"
 #include "receive/receive.h"
 
-#define NOACKS_MIN 8U			/* PUTs without ACK that share one at least, unless late */
-#define ENTRIES_KEPT 128U		/* free ones that a shard keeps */
+#define NOACKS_MIN 8U			/* least PUTs per cumulative ACK, unless late */
+#define ENTRIES_KEPT 128U		/* entries in the pool of a shard */
 
 /* ---- entries --------------------------------------------------------------------------------- */
 
@@ -77,7 +75,7 @@ void lnet_entry_settle(struct lnet_pass *p, struct lnet_entry *e)
 	lnet_md_post(p, md, evt, true);
 }
 
-/* No receive of @e was complete, and none will follow: the event of @e reports that. */
+/* Ends @e: its event reports that no receive was complete, or its held reply is discarded. */
 static void entry_fail(struct lnet_pass *p, struct lnet_entry *e)
 {
 	if (e->state == ENTRY_MATCHED) {
@@ -212,9 +210,9 @@ bool lnet_window_fit(struct lnet_pass *p, struct lnet_window **wp, u64 grant, u6
 	return true;
 }
 
-/* ---- time: merged acknowledgements, held answers, silence ------------------------------------ */
+/* ---- timers: cumulative ACKs, held replies, idle windows ------------------------------------- */
 
-/* A cumulative ACK reports a PUT done; one that requests an ACK also as not truncated. */
+/* A cumulative ACK reports PUTs as done; those that request an ACK also as not truncated. */
 static bool merges(const struct lnet_entry *e)
 {
 	return e->state == ENTRY_FINAL && !e->reason && (e->noack || e->whole);
@@ -256,7 +254,7 @@ static bool ack_seq(struct lnet_pass *p, struct lnet_window *w, u64 seq, bool al
 	op->via = w->via;
 	if (op->via)
 		lnet_peer_ni_hold(op->via);
-	/* Where a request just came from, an answer arrives; another path may be dead unnoticed. */
+	/* The path of the last request works; another path may have failed unnoticed. */
 	op->binding = LNET_BIND_FIRST;
 	if (w->ack_ni) {
 		op->src_ni = w->ack_ni;
@@ -292,7 +290,7 @@ static void flush_acks(struct lnet_pass *p, struct lnet_window *w)
 		e->acked = seq <= prefix || ack_seq(p, w, seq, true);
 		left += !e->acked;
 	}
-	w->nr_unacked = left;	/* no memory for their acknowledgement: at the next visit */
+	w->nr_unacked = left;	/* no memory for their ACKs: retried after confirm_delay */
 	w->ack_due_ns = left ? p->now_ns + READ_ONCE(p->ln->tun.confirm_delay) : 0;
 	w->ack_all = left != 0;
 	ack_over(w, NULL);
@@ -308,8 +306,8 @@ static void ack_by(struct lnet_pass *p, struct lnet_window *w, u64 when_ns)
 void lnet_window_ack(struct lnet_pass *p, struct lnet_window *w, struct lnet_rx *rx, bool wanted)
 {
 	/*
-	 * So many PUTs without ACK share one: a part of the window, and of the unfinished requests,
-	 * because a sender with few of them would wait for the whole delay.
+	 * So many PUTs share a cumulative ACK: a part of the window, and of the unfinished
+	 * requests. A sender with few requests would otherwise wait for confirm_delay.
 	 */
 	u32 enough = max(min(w->W / 4, max(w->nr_open / 2, NOACKS_MIN)), 1U);
 

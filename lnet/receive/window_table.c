@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The receiver's sessions: it finds the window of a session ID, creates windows for session open
+ * The receiver's sessions: finds the window of a session ID, creates windows for session open
  * requests, and chooses windows to drop. All windows of a peer share the bounds of that peer.
  */
 #include <lnet/hash.h>
@@ -10,11 +10,11 @@
 #include "topology/topology.h"
 #include "receive/receive.h"
 
-#define WINDOW_FIRST 8U			/* entries of a new window; grows by use */
-#define GRANT_SHARD_MASK 63ULL		/* bits of a session ID that name the shard */
-#define DRAWS_MAX 8U			/* values of the environment to try for one session ID */
-#define OPEN_BURST 16U			/* session open requests that a peer may send at once */
-#define HOLD_MIN_NS (100ULL * NSEC_PER_MSEC)	/* shortest hold time that a sender can request */
+#define WINDOW_FIRST 8U			/* places of a new window; grows when needed */
+#define GRANT_SHARD_MASK 63ULL		/* bits of a session ID: its shard */
+#define DRAWS_MAX 8U			/* random values to try per session ID */
+#define OPEN_BURST 16U			/* session open requests of a peer at once */
+#define HOLD_MIN_NS (100ULL * NSEC_PER_MSEC)	/* shortest hold time on request */
 #define GREEDY_MAX 16U			/* peers to check for a window that can be dropped */
 #define REST_NS ((u64)NSEC_PER_SEC)	/* a window that was used within this time is kept */
 #define OLD_MAX 256U			/* windows to check for one that can be dropped */
@@ -336,11 +336,11 @@ void lnet_windows_fini(struct lnet *ln)
 	lnet_pass_end(&p);
 }
 
-/* ---- making windows -------------------------------------------------------------------------- */
+/* ---- creating windows ------------------------------------------------------------------------ */
 
 /*
- * The session that @rx has opened already. Only the opener may get its session ID: all receivers of
- * the opener know its instance, and can guess its nonces.
+ * The session that @rx has opened already. Only the opener may receive its session ID: all
+ * receivers of the opener know its instance, and can guess its nonces.
  */
 static struct lnet_window *window_of(struct lnet_shard *sh, const struct lnet_rx *rx)
 {
@@ -374,7 +374,7 @@ static struct lnet_window *window_new(void)
 	return w;
 }
 
-/* Unpredictable, because an unknown NID with a session ID may use the session. 0: none now. */
+/* Unpredictable, because an unknown NID with a session ID may use the session. 0: none found. */
 static u64 draw_grant(struct lnet *ln, struct lnet_shard *sh)
 {
 	unsigned int i;
@@ -476,7 +476,7 @@ static void open_reply(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_copy
 enum lnet_verdict lnet_session_open(struct lnet_pass *p, struct lnet_rx *rx,
 				    const struct lnet_hdr *hdr)
 {
-	/* one request of @payer by openings_rate */
+	/* least time between requests of @payer */
 	u64 gap_ns = div_u64(NSEC_PER_SEC, (u32)READ_ONCE(p->ln->tun.openings_rate));
 	struct lnet_peer *payer = payer_of(rx);
 	struct lnet_window *w;
