@@ -33,10 +33,10 @@ struct lnet_watch {
 	u32 what;			/* portal << 8 | kind of the event being handled */
 };
 
-struct lnet_slot {			/* [slot_lock] xfer/: names of unmarked requests */
+struct lnet_slot {			/* [slot_lock] xfer/: of an untracked request */
 	struct lnet_op *op;
 	u64 gen;			/* number of uses */
-	u64 tag;			/* unique, in the handle; others cannot compute it */
+	u64 tag;			/* unique, in the handle; no other node can compute it */
 	u32 next;			/* when free: next free slot + 1, 0: none */
 };
 
@@ -52,7 +52,7 @@ struct lnet {
 	struct mutex cfg_mutex;
 	u8 stopping;			/* READ_ONCE; set first in lnet_destroy() */
 	/* path/ and manage/: */
-	u8 ping_stale;			/* a link changed: the ping info is to be written anew */
+	u8 ping_stale;			/* a link changed: the ping info is to be rebuilt */
 	/* topology/, service/ and manage/: */
 	u32 cfg_gen;			/* [cfg] */
 	/* shard/: */
@@ -67,21 +67,21 @@ struct lnet {
 	struct list_head peers;		/* [cfg] + nid_lock for adding */
 	u32 nr_peers;
 	u64 peer_seq;			/* [nid_lock] of the last peer */
-	/* service/: */
-	/* peer_expiry.c: when to look for peers to forget; WRITE_ONCE */
+	/* manage/: */
+	/* peer_expiry.c: next slice of the walk for peers to expire; WRITE_ONCE */
 	u64 age_ns;
-	/* topology/: link_quality.c: when to look at interfaces; WRITE_ONCE */
+	/* topology/: link_quality.c: when to check interfaces; WRITE_ONCE */
 	u64 weigh_ns, flap_ns;
 	/* fault/: */
-	u64 rules_ns;			/* rule_table.c: when rules may have ended; the same */
-	/* service/: */
-	struct lnet_peer *age_at;	/* [cfg] the next to look at in this walk, counted */
-	u8 age_left;			/* [cfg] it met some that traffic made */
+	u64 rules_ns;			/* rule_table.c: when rules may have ended; WRITE_ONCE */
+	/* manage/: */
+	struct lnet_peer *age_at;	/* [cfg] next to visit in this walk; reference held */
+	u8 age_left;			/* [cfg] the walk visited a dynamically created peer */
 	/* topology/: */
 	spinlock_t nid_lock;		/* leaf */
 	struct hlist_head *nids;	/* [nid_lock] 1 << nid_bits */
 	u64 nid_key;			/* [const] secret key of the hash */
-	u32 nid_bits, nr_nids, pni_ix;	/* @pni_ix: the last one's */
+	u32 nid_bits, nr_nids, pni_ix;	/* @pni_ix: the last one given */
 	/* memory/: */
 	struct lnet_md_tables *md_tables;	/* handle.c, match.c */
 	/* xfer/: */
@@ -90,13 +90,13 @@ struct lnet {
 	u32 nr_slots, slot_free, nr_slot_free;
 	u64 slot_key[2];		/* [const] secret key of the tags */
 	/* fault/: */
-	/* fault.c; @fault NULL: no rule is there; @fault_table NULL: none was ever made */
+	/* fault.c; @fault NULL: no rule; @fault_table NULL: there never was one */
 	struct lnet_fault *fault, *fault_table;
 	/* topology/: */
 	struct lnet_udsp *udsp;		/* [cfg] udsp.c; NULL: no rule */
 	/* service/: */
 	spinlock_t ping_lock;		/* leaf */
-	/* what a ping GET is answered with: current buffer [ping_lock] */
+	/* [ping_lock] the REPLY to pings */
 	struct lnet_copy *ping_info;
 	struct lnet_copy *ping_less;	/* ping info without drained NIs; NULL: same list */
 	u32 ping_seq;			/* WRITE_ONCE */
@@ -104,7 +104,7 @@ struct lnet {
 	lnet_md_t ping_md, push_md;
 	/* shard/; topology/ and manage/ count @nr_counted: */
 	struct lnet_shard *shard;	/* nr_shards */
-	/* some shard's more_left, some NI's work is set; NIs, peers and their NIs not freed yet */
+	/* a shard's more_left is set; an NI's work is set; NIs, peers and peer NIs not freed yet */
 	atomic_t bells, ni_work, nr_counted;
 	struct lnet_log log;		/* model/log.h */
 	/* memory/: */
@@ -113,11 +113,11 @@ struct lnet {
 	/* control/: */
 	void *control;			/* dispatch.c */
 	/* router/: */
-	struct lnet_router *router;	/* NULL: it never was one */
+	struct lnet_router *router;	/* NULL: routing was never enabled */
 	/* manage/: */
 	struct lnet_routes *routes;	/* route_config.c */
 	/* recorder/: */
-	struct lnet_recorder *recorder;	/* [cfg] ring.c; NULL: there was none */
+	struct lnet_recorder *recorder;	/* [cfg] ring.c; NULL: never enabled */
 };
 
 #endif

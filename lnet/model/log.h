@@ -16,7 +16,7 @@ enum lnet_log_message {
 	LNET_NR_LOGS
 };
 
-/* The lines written of a message since @since_ns, 0: none yet. */
+/* The lines that were written of a message since @since_ns; 0: none yet. */
 struct lnet_log_rate {
 	u64 since_ns;
 	u32 nr, suppressed;
@@ -25,11 +25,11 @@ struct lnet_log_rate {
 struct lnet_log {			/* shard/: all but @by */
 	lnet_log_fn fn;			/* [const] NULL: nothing is logged */
 	void *arg;			/* [const] */
-	u8 level;			/* [const] messages beyond it are not made */
-	u64 look_ns;			/* when to write what was suppressed; WRITE_ONCE */
+	u8 level;			/* [const] messages above it are not written */
+	u64 look_ns;			/* when to report suppressed lines; WRITE_ONCE */
 	spinlock_t lock;		/* leaf, may be taken under other leaves */
 	struct lnet_log_rate rate[LNET_NR_LOGS];	/* [lock] */
-	/* control/: who asked for the change under way; requests come one at a time */
+	/* control/: who requested the current change; requests are processed one at a time */
 	char by[LNET_LOG_BY_MAX];
 };
 

@@ -15,7 +15,7 @@ struct lnet_evt {			/* an event waiting for its handler; pool per shard */
 	struct list_head link;		/* free list, p->posts or md->done */
 	struct lnet_md *md;		/* in p->posts */
 	struct lnet_evt *next;		/* in sh->evts_back */
-	bool last;			/* the operation's reference goes with it */
+	bool last;			/* it drops the reference of the operation */
 	struct lnet_event ev;
 };
 
@@ -32,7 +32,7 @@ struct lnet_md {
 	u8 delivering, aborted, dead, gone_sent;	/* [lock] */
 	/* [const] from here */
 	u8 auto_unlink;
-	bool unlimited;			/* threshold is LNET_THRESHOLD_INF and stays so */
+	bool unlimited;			/* threshold is LNET_THRESHOLD_INF for good */
 	u32 length, max_size, options;
 	s32 cpt;
 	u32 nr_frags;

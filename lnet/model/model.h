@@ -4,13 +4,13 @@
  * noun; instance.h ties them together.
  *
  * Locks, outermost first: ln->cfg_mutex (sleeps) > shard (one; all in index order to publish a
- * configuration) > leaf (one at a time: ln->nid_lock, portal lock, MD bucket lock, fault lock). No
- * call out of the core, no allocation and no copy of more than a few KiB under a shard or leaf
- * lock.
+ * configuration) > leaf (one at a time: ln->nid_lock, portal lock, MD bucket lock, fault lock).
+ * Under a shard or leaf lock, the core does not call other code or allocate, and copies only a few
+ * KiB.
  *
  * Marks of fields: "[sh]": protected by the lock of the shard named; "[cfg]": written under
  * cfg_mutex and all shard locks, read under either; "[const]": set before the object is published.
- * "xfer/:" and the like before a group of fields: the only folder that writes them. Other folders
+ * "xfer/:" or another folder before a group of fields: only this folder writes them; others may
  * read them. A constructor may preset fields of other folders.
  */
 #ifndef LNET_MODEL_MODEL_H

@@ -22,7 +22,7 @@ enum lnet_ni_state {
 	LNET_NR_NI_STATES
 };
 
-/* ---- what a shard has of it ------------------------------------------------------------------ */
+/* ---- its part in each shard ------------------------------------------------------------------ */
 
 struct lnet_seen {			/* WRITE_ONCE [sh]; other shards read it */
 	u64 ns;
@@ -36,9 +36,9 @@ struct lnet_ni_shard {			/* [sh] */
 	u32 avoid_walk, down_walk;	/* walks in which these, or all, choose again; 0: none */
 	u32 holds;			/* attempts in WIRE/POSTED; receive/ adds rx in LAND */
 	/* path/: */
-	u64 turn;			/* round robin: lower was used longer ago */
+	u64 turn;			/* round-robin position: the lowest is next */
 	u64 share_turn;			/* degraded: its share is used up until then */
-	struct lnet_seen heard[2], failed[2];	/* last partners that were or did: attribution.c */
+	struct lnet_seen heard[2], failed[2];	/* partners that responded, failed: attribution.c */
 	/* any folder adds [sh]; shard/ resets: */
 	u64 c[LNET_NR_NI_COUNTERS];
 };
@@ -46,27 +46,27 @@ struct lnet_ni_shard {			/* [sh] */
 /* ---- its link -------------------------------------------------------------------------------- */
 
 #define LNET_WEIGHT_MAX		1000U
-/* Loss up to this, in millionths of the packets, is what TCP makes itself on a full link. */
+/* Loss up to this, in millionths of the packets, is normal: TCP causes it on a full link. */
 #define LNET_LOSS_FREE_PPM	5000U
 #define LNET_LOSS_SAMPLES	3U
 
 /* [nid_lock] topology/: the loss on the link of an NI, as its driver reports it */
 struct lnet_loss {
 	u64 sent, lost;			/* packets, in all */
-	u32 now_sent, now_lost;		/* in the sample that is being taken */
-	u64 since_ns;			/* its begin; 0: nothing was told yet */
-	u64 told_ns;			/* when the last one ended, or was counted half */
-	struct lnet_relapses relapses;	/* of the loss after it was gone */
+	u32 now_sent, now_lost;		/* in the current sample */
+	u64 since_ns;			/* its begin; 0: the driver has reported nothing */
+	u64 told_ns;			/* when @ppm was last set: by a sample, or halved */
+	struct lnet_relapses relapses;	/* of the loss after it had ended */
 	u32 last[LNET_LOSS_SAMPLES - 1];	/* ppm of the samples before */
-	u32 ppm;			/* what counts */
+	u32 ppm;			/* the effective loss */
 };
 
 struct lnet_flap {			/* [nid_lock] topology/: of an NI */
-	struct lnet_relapses relapses;	/* of its link, which went soon after it had come */
-	u64 until_ns;			/* held back until then */
+	struct lnet_relapses relapses;	/* link down soon after link up */
+	u64 until_ns;			/* damped until then */
 };
 
-/* The figures of the link that management shows. */
+/* The figures of a link that management shows. */
 struct lnet_weight_view {
 	u32 weight, full_mbit, loss_ppm, flaps, held_ms;
 	u64 sent, lost;
@@ -97,21 +97,21 @@ struct lnet_ni {
 	atomic_t service;
 	/* manage/: */
 	u8 link_why;			/* enum lnet_link_why; valid with the mark LINK_DOWN */
-	u8 link_seen;			/* what the worker has acted on */
-	u8 rising;			/* [nid_lock] the link is back, not all peers' paths know */
+	u8 link_seen;			/* 1: link down, as the worker last noticed */
+	u8 rising;			/* [nid_lock] link up: not all peers are notified */
 	/* service/, and router/ when forwarding starts: */
-	u64 pinged_ns;			/* a router's: of the last ping; WRITE_ONCE */
+	u64 pinged_ns;			/* of a router: last received ping; WRITE_ONCE */
 	/* path/: */
-	struct lnet_relapses falls;	/* of its health to 0 after it was announced as up */
+	struct lnet_relapses falls;	/* of its health to 0 after it was advertised as up */
 	/* manage/: */
-	struct lnet_peer *rise_at;	/* [nid_lock] @rising: the last that does; counted */
+	struct lnet_peer *rise_at;	/* [nid_lock] last one notified; reference held */
 	/* service/: */
 	u32 since_seq;			/* of the first ping info that lists it; WRITE_ONCE */
 	/* the driver at its start, then manage/ */
 	u32 link_speed;			/* Mbit/s, 0 unknown */
 	/* topology/: */
-	u32 full_mbit;			/* [nid_lock] the most that it ever was */
-	u16 wear;			/* missing to full weight: link_quality.c, READ_ONCE */
+	u32 full_mbit;			/* [nid_lock] highest speed so far */
+	u16 wear;			/* LNET_WEIGHT_MAX - weight: link_quality.c, READ_ONCE */
 	/* shard/: */
 	u8 used;			/* [cfg] sent a message before its counters were reset */
 	/* topology/: */
@@ -119,7 +119,7 @@ struct lnet_ni {
 	struct lnet_flap flap;		/* [nid_lock] */
 	/* [const] from here; manage/ sets them, and the driver at its start */
 	s32 dev_cpt;			/* partition near the device; -1 unknown */
-	u64 cpts;			/* bits of those that serve it; 0: all */
+	u64 cpts;			/* bits of the CPTs that serve it; 0: all */
 	s32 peer_timeout, peer_credits, peer_buffer_credits, credits;
 	u32 conns_per_peer;
 	s32 tos;
