@@ -29,14 +29,14 @@ enum lnet_att_state {
 };
 
 /* att->flags */
-#define LNET_ATTF_RELEASED 2	/* a delay rule has let it go */
+#define LNET_ATTF_RELEASED 2	/* no fault rule applies any more */
 #define LNET_ATTF_FAULT 4	/* a drop rule has ended it */
 /* no connection was made: no listener; the peer closed it; no host has the address */
 #define LNET_ATTF_REFUSED 8
 #define LNET_ATTF_RESET 16
 #define LNET_ATTF_UNREACHED 32
 #define LNET_ATTF_REJECTED (LNET_ATTF_REFUSED | LNET_ATTF_RESET | LNET_ATTF_UNREACHED)
-/* att->given; TWICE: a rule wants it to go twice, and the driver has it for the first time */
+/* att->given; TWICE: a fault rule duplicates it, and the driver has it for the first time */
 enum { LNET_GIVEN_POSTED = 1, LNET_GIVEN_DONE = 2, LNET_GIVEN_TWICE = 4 };
 
 /* ---- operations ------------------------------------------------------------------------------ */
@@ -55,12 +55,12 @@ enum lnet_op_type { LNET_OP_ACK, LNET_OP_PUT, LNET_OP_GET, LNET_OP_REPLY };	/* w
 enum lnet_kind {
 	LNET_KIND_USER,		/* a request of a program; waits for session negotiation */
 	/* requests of the core, which do not wait for it: */
-	LNET_KIND_RECOVERY,	/* a ping of one path, never sent again */
-	LNET_KIND_CONTROL,	/* ping, session open, push, confirm: may always be sent again */
+	LNET_KIND_RECOVERY,	/* a ping of one path, never retried */
+	LNET_KIND_CONTROL,	/* ping, session open, push, confirm: may always be retried */
 	/* as CONTROL, for an operator: retried soon, and fails when the last path rejects it */
 	LNET_KIND_URGENT,
 	/* ACKs and REPLYs of this node */
-	LNET_KIND_ANSWER,	/* to a tracked or session open request: may be sent again */
+	LNET_KIND_ANSWER,	/* to a tracked or session open request: may be retried */
 	LNET_KIND_STOCK_ANSWER,	/* to any other request, which the peer does not retry */
 	LNET_KIND_FORWARD,	/* a message of another node: model/router.h */
 	LNET_NR_KINDS
@@ -88,22 +88,22 @@ enum lnet_id_state {
 };
 
 enum lnet_op_flag {
-	LNET_OPF_ACK = 0x1,		/* of a PUT: the maker of the operation wants an ACK */
+	LNET_OPF_ACK = 0x1,		/* of a PUT: its creator requests an ACK */
 	LNET_OPF_SENT = 0x2,		/* SEND event posted */
-	LNET_OPF_STARTED = 0x4,		/* transaction clock runs: a driver took an attempt */
+	LNET_OPF_STARTED = 0x4,		/* a driver got an attempt: the transaction time runs */
 	/* its link is in a pass's list of cancels, which pins it */
 	LNET_OPF_RECALLED = 0x8,
-	/* waited for session negotiation: its time counts from its start */
+	/* waited for session negotiation: its timeout runs from its start */
 	LNET_OPF_RESOLVED = 0x10,
-	LNET_OPF_MAYBE = 0x20,	/* some attempt was perhaps delivered */
-	LNET_OPF_ANSWERED = 0x40,	/* the answer used the MD once */
-	LNET_OPF_NOSEND = 0x80,		/* its success is one event: that of the answer */
+	LNET_OPF_MAYBE = 0x20,	/* the delivery of some attempt is unknown */
+	LNET_OPF_ANSWERED = 0x40,	/* the reply used the MD once */
+	LNET_OPF_NOSEND = 0x80,		/* no SEND event: success is the event of the reply */
 	LNET_OPF_RESPONSE_COUNTED = 0x100,	/* response tracking: it is in rst_alloc */
 	LNET_OPF_ROUTED = 0x200,	/* some attempt was sent through a router */
 	LNET_OPF_COPY = 0x400,		/* @first is a hedge, as @hedge always is */
 };
 
-/* a counted small payload: ping replies, held answers, openings; shard/ allocates and frees it */
+/* small buffer: ping info, cached REPLY, session REPLY; shard/ allocates and frees it */
 struct lnet_copy {
 	atomic_t refs;
 	u32 len;
@@ -112,71 +112,71 @@ struct lnet_copy {
 };
 
 struct lnet_op {
-	/* the folder that has it in its list: */
+	/* the folder that owns the list: */
 	/* at most one of: pool, peer->resolve, peer->winwait, p->defer, entry's answers */
 	struct list_head link;
 	/* xfer/ from here: */
 	struct list_head all;		/* sh->live */
-	struct lnet_timer timer;	/* the earliest of deadline, attempt deadline, suspicion */
+	struct lnet_timer timer;	/* earliest of both deadlines and @suspect_ns */
 	/* receive/: */
-	struct list_head landings;	/* rx: REPLYs landing for this GET */
+	struct list_head landings;	/* rx of REPLYs to this GET, receiving payload */
 	/* xfer/: */
 	struct list_head voided;	/* in peer->voided */
 	struct lnet_att first;
 	/* set when it starts */
-	struct lnet_peer *peer;		/* counted */
-	struct lnet_shard *sh;		/* where it lives */
+	struct lnet_peer *peer;		/* reference held */
+	struct lnet_shard *sh;		/* that has it */
 	u64 deadline_ns;
 	u64 suspect_ns;			/* next check of unresponsive attempts; end of a pause */
-	/* the folder that makes the operation, from here: from here on cleared for each: pool.c */
+	/* the folder that creates the operation; pool.c clears all fields from here on: */
 	struct lnet_md *md;		/* PUT payload, GET sink, REPLY source; NULL with @copy */
 	struct lnet_copy *copy;
-	/* internal GET: where the REPLY lands; @len bytes at least */
+	/* internal GET: memory for the REPLY, at least @len bytes */
 	const struct lnet_frag *sink;
 	struct lnet_evt *evt[2];	/* SEND, final; preallocated */
 	/* internal ops: instead of events, [sh] held; argument in @arg */
 	void (*done)(struct lnet_pass *p, struct lnet_op *op);
 	void *arg;			/* ops of users: @op_ptr of their events */
-	/* request: session ID and sequence, or instance and slot; answer: the handle to echo */
+	/* request: session ID and sequence, or instance and slot; reply: the handle to return */
 	struct lnet_handle wire;
-	/* NID asked for (header destination may be another of the peer) */
+	/* requested NID; the header may contain another one of the peer */
 	struct lnet_nid target;
 	u32 target_pid;
-	struct lnet_ni *src_ni;		/* to leave by, or NULL: counted */
-	struct lnet_peer_ni *dst_pni;	/* of the NID asked for: counted */
-	/* a router's, to go by if it leads there: counted */
+	struct lnet_ni *src_ni;		/* NI to send from; reference held, or NULL */
+	struct lnet_peer_ni *dst_pni;	/* of the requested NID; reference held */
+	/* peer NI of a router, used if it reaches the peer; reference held, or NULL */
 	struct lnet_peer_ni *via;
 	u64 match_bits, hdr_data;
 	/* xfer/ writes all but @timeout_ns: */
 	u64 timeout_ns, first_wire_ns;
 	u64 tried;			/* bitmap of path ix */
-	/* the maker of the operation; receive/ writes @mlength of a GET, many write @flags: */
+	/* the creator of the operation; receive/ writes @mlength of a GET, many write @flags: */
 	u32 portal, offset, md_off, len, mlength;
 	u32 flags;
 	/* xfer/: */
 	u32 slot;			/* index in ln->slots + 1; 0: none */
 	/* recorder/: */
-	u32 rec;			/* the recorder's number of it; 0: none */
-	/* xfer/; the maker writes @type and @cls: */
+	u32 rec;			/* its number in the recorder; 0: none */
+	/* xfer/; the creator writes @type and @cls: */
 	u8 state, type, hedges, outcome, cls, nr_held, pins;
 	u8 rejected;			/* LNET_ATTF_REJECTED bits of the last attempt */
 	u16 tries, unsent;		/* attempts; those among them that cost no try */
 	u8 wire_bits;			/* header.c: what drivers read without lock */
-	/* the maker of the operation; xfer/ and router/ loosen @binding: */
+	/* the creator of the operation; xfer/ and router/ loosen @binding: */
 	u8 kind;			/* enum lnet_kind */
 	u8 binding;			/* enum lnet_binding */
 	/* xfer/: */
 	u8 id_state;			/* enum lnet_id_state */
 	/* receive/: */
-	struct lnet_entry *entry;	/* replies to tracked requests: counted */
+	struct lnet_entry *entry;	/* replies to tracked requests; reference held */
 	/* xfer/: */
-	struct lnet_att *hedge;		/* second attempt; NULL mostly */
+	struct lnet_att *hedge;		/* second attempt; normally NULL */
 };
 static_assert(sizeof(void *) != 8 || sizeof(struct lnet_op) == 448);
 
-/* ---- questions about them -------------------------------------------------------------------- */
+/* ---- predicates of operations ---------------------------------------------------------------- */
 
-/* [sh] A hedge: it is sent, or waits to be sent, in addition to another attempt. It is no try. */
+/* [sh] True for a hedge: an attempt in addition to another one, which does not count as a try. */
 static inline bool lnet_att_is_copy(const struct lnet_att *att)
 {
 	return att != &att->op->first || att->op->flags & LNET_OPF_COPY;
@@ -186,13 +186,13 @@ static inline bool lnet_att_is_copy(const struct lnet_att *att)
 #define lnet_op_for_each_att(att, op)								\
 	for ((att) = &(op)->first; (att); (att) = (att) == &(op)->first ? (op)->hedge : NULL)
 
-/* @att exists and is in use. */
+/* True if @att is in use. @att may be NULL. */
 static inline bool lnet_att_is_live(const struct lnet_att *att)
 {
 	return att && att->state != ATT_FREE;
 }
 
-/* @att exists, has a place in a queue, and nothing of it was sent. */
+/* True if @att is in a queue, so that nothing of it was sent. @att may be NULL. */
 static inline bool lnet_att_waits(const struct lnet_att *att)
 {
 	return att && (att->state == ATT_WAIT_TURN || att->state == ATT_WAIT_PEER ||
@@ -205,13 +205,13 @@ static inline bool lnet_op_request(const struct lnet_op *op)
 	return op->kind <= LNET_KIND_URGENT;
 }
 
-/* It may always be sent again: to have it delivered twice changes nothing. */
+/* True if @op may always be retried, because a second delivery has no effect. */
 static inline bool lnet_op_is_idempotent(const struct lnet_op *op)
 {
 	return op->kind == LNET_KIND_CONTROL || op->kind == LNET_KIND_URGENT;
 }
 
-/* The peer drops duplicates of it: it has session ID and sequence, or gets them when it is sent. */
+/* The peer detects duplicates of @op: it has a request ID, or gets one when it is sent. */
 static inline bool lnet_op_is_tracked(const struct lnet_op *op)
 {
 	return op->id_state >= ID_DUE;
@@ -246,7 +246,7 @@ static inline bool lnet_op_over(const struct lnet_op *op)
 	return op->state == OP_RECALL || op->state == OP_DONE;
 }
 
-/* our ACK or REPLY */
+/* An ACK or REPLY of this node. */
 static inline bool lnet_op_answer(const struct lnet_op *op)
 {
 	return op->kind == LNET_KIND_ANSWER || op->kind == LNET_KIND_STOCK_ANSWER;
@@ -258,12 +258,12 @@ static inline struct lnet_peer_ni *lnet_op_hop(const struct lnet_op *op)
 	return op->via ? op->via : op->dst_pni;
 }
 
-/* ---- walks over them ------------------------------------------------------------------------- */
+/* ---- walks over operations ------------------------------------------------------------------- */
 
 /*
  * [sh] A walk in slices, for all peers with a path that works again and all interfaces that have a
- * suspect path or lost their link. In back_walk, avoid_walk, and down_walk, they have the number of
- * the walk that serves them.
+ * suspect path or lost their link. Their fields back_walk, avoid_walk and down_walk contain the
+ * number of the walk that serves them.
  */
 struct lnet_walk {
 	struct list_head *at;		/* in sh->live: next to visit; NULL: no walk */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* An outcome of outcomes.def: the ends that it blames, and whether the message was delivered. */
+/* An outcome of outcomes.def: its errno, its attribution to ends of a path, and the delivery. */
 #ifndef LNET_MODEL_OUTCOME_H
 #define LNET_MODEL_OUTCOME_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A peer, its interfaces, and the sender's side of a session with it. */
+/* A peer, its interfaces, and the sender's window of a session with it. */
 #ifndef LNET_MODEL_PEER_H
 #define LNET_MODEL_PEER_H
 
@@ -17,7 +17,7 @@ struct lnet_op;
 struct lnet_peer;
 struct lnet_shard;
 
-/* what we know of a peer: ping once, open once (exactly-once.md rule 2) */
+/* session negotiation with a peer: one ping, one session open request (exactly-once rule 2) */
 enum lnet_contact_state {
 #define STATE(s) s,
 #define EDGE(a, b)
@@ -27,7 +27,7 @@ enum lnet_contact_state {
 	LNET_NR_CONTACT_STATES
 };
 
-/* Bits of stock's "peer state" that have a meaning here. */
+/* Bits of stock LNet's "peer state" that have a meaning here. */
 #define LNET_PEER_STATE_MULTI_RAIL	BIT(0)
 #define LNET_PEER_STATE_CONFIGURED	BIT(3)
 #define LNET_PEER_STATE_NO_DISCOVERY	BIT(1)
@@ -53,7 +53,7 @@ struct lnet_peer_ni {
 	struct lnet *ln;
 	/* topology/, and service/ when peers merge: */
 	struct lnet_peer *peer;		/* [cfg], [sh] */
-	struct lnet_shard *sh;		/* re-checked after locking, as peers merge */
+	struct lnet_shard *sh;		/* checked again after locking, as peers merge */
 	/* topology/: */
 	struct lnet_nid nid;
 	u32 net, ix;			/* @ix: unique in the instance, from 1 on */
@@ -66,14 +66,14 @@ struct lnet_peer_ni {
 	u8 said : 2;			/* enum lnet_said */
 	u8 alias;			/* cannot be pinged, so not proven: merge.c */
 	/* topology/ and service/, for routes: */
-	u8 gw;				/* enum lnet_gw_state; 0: of no router that routes name */
+	u8 gw;				/* enum lnet_gw_state; 0: not of a gateway */
 	/* xfer/: */
 	s32 credits, min_credits;
 	u32 nr_wait;			/* attempts in @wait */
 	/* topology/: */
 	u32 max_credits;
 	/* the public calls (api.c): */
-	u32 not_own_gen;		/* configuration in which it was seen not to be our own */
+	u32 not_own_gen;		/* cfg_gen for which it is remote without merge target */
 	/* shard/: */
 	atomic_t nr_answers;		/* ACKs and REPLYs sent by it as next hop, not done */
 	atomic_t nr_windows;		/* duplicate windows of any shard whose ->from it is */
@@ -98,32 +98,32 @@ struct lnet_peer_ni {
 };
 static_assert(sizeof(void *) != 8 || offsetof(struct lnet_peer_ni, c) == 280);
 
-/* [sh of its peer] xfer/: our requests to a peer that named us a grant */
+/* [sh of its peer] xfer/: requests to a peer in the session with it */
 struct lnet_txwin {
 	u64 grant;			/* 0: none */
 	u64 rx_instance;		/* the receiver's */
 	u64 next, oldest;		/* sequences: next to draw, oldest unfinished */
 	u64 seen;			/* highest sequence with a reply; 0: none */
 	u32 W, cap;			/* cap: size of @op, power of two */
-	u32 awaited;			/* requests that wait for a grant; service/ resets it */
-	u64 told;			/* floor the receiver was told; service/ as well */
-	u64 used_ns;			/* when the last one was named */
-	u64 heard_ns;			/* of the last reply; or first request that awaits one */
-	/* service/: the time that the receiver was told at the opening; 0: none */
+	u32 awaited;			/* requests that wait for a session; service/ resets it */
+	u64 told;			/* advertised low-water mark; service/ also writes it */
+	u64 used_ns;			/* when the last request got its ID */
+	u64 heard_ns;			/* last reply, or first request that awaits one */
+	/* service/: the hold time in the session open request; 0: none */
 	u64 hold_ns;
-	struct lnet_op **op;		/* at seq mod cap; NULL finished; starts as @few */
+	struct lnet_op **op;		/* at seq mod cap; NULL: finished; first it is @few */
 	struct lnet_op *few[8];
 };
 
 struct lnet_peer {
 	/* topology/: */
 	struct list_head link;		/* [cfg] in ln->peers */
-	u64 seq;			/* [nid_lock] the higher, the later in ln->peers */
+	u64 seq;			/* [nid_lock] increases in the order of ln->peers */
 	/*
-	 * [nid_lock] Merge target: new requests go to it while this peer is too busy to be merged;
-	 * NULL: none. This peer has a reference to it. service/ sets the pointer after a failed try
-	 * to merge, and resets it before the next one; lnet_peer_drop() resets it at the latest. If
-	 * the target is absorbed, service/ changes the pointer to the peer that absorbed it.
+	 * [nid_lock] Merge target: new requests are sent to it while this peer is too busy to be
+	 * merged; reference held; NULL: none. service/ sets the pointer after a failed merge, and
+	 * resets it before the next one; lnet_peer_drop() resets it at the latest. If the target is
+	 * absorbed, service/ changes the pointer to the peer that absorbed it.
 	 */
 	struct lnet_peer *merged_into;
 	struct lnet *ln;
@@ -133,7 +133,7 @@ struct lnet_peer {
 	struct lnet_nid primary;	/* [cfg], writers also nid_lock */
 	u8 configured, mr, deleted;	/* [cfg] */
 	u8 locked;			/* [cfg] the primary NID stays, unless it is forced */
-	u32 state_rest;			/* [cfg] bits of its state set by hand, without meaning */
+	u32 state_rest;			/* [cfg] other state bits, set manually, without meaning */
 	/* topology/; service/ when peers merge: */
 	u32 nr_pnis;
 	/* topology/: */
@@ -141,7 +141,7 @@ struct lnet_peer {
 	struct lnet_peer *claimer;	/* [const] peer whose messages named this one; or NULL */
 	atomic_t nr_claimed;		/* peers whose claimer this peer is */
 	/* path/: */
-	/* token bucket as one time: recovery pings to those of them that never sent a message */
+	/* token bucket as one time: recovery pings to claimed peers that never sent a message */
 	u64 claimed_pings_ns;
 	/* recorder/: */
 	struct lnet_rec_mark rec;
@@ -153,10 +153,10 @@ struct lnet_peer {
 	/* shard/: */
 	u32 nr_ops;			/* unfinished operations */
 	/* xfer/: */
-	u32 back_walk;			/* walk in which its operations try; 0: none */
+	u32 back_walk;			/* walk in which its operations retry; 0: none */
 	/* xfer/ and service/: */
 	u8 contact;			/* enum lnet_contact_state */
-	u8 contact_busy;		/* in doubt: it is being asked */
+	u8 contact_busy;		/* a ping or session open request is in flight */
 	u8 held;			/* requests wait for its first round of discovery */
 	/* the last negotiation failed: requests are sent untracked, and do not wait for the next */
 	u8 plain_before;
@@ -167,18 +167,18 @@ struct lnet_peer {
 	u32 contact_fails;
 	u32 features;
 	/* xfer/ and service/: */
-	u64 contact_next_ns;		/* not before: next ping of a peer that did not answer */
-	struct lnet_timer timer;	/* confirm and contact */
+	u64 contact_next_ns;		/* earliest next ping of a peer that did not reply */
+	struct lnet_timer timer;	/* confirm messages and session negotiation */
 	/* service/: */
 	struct lnet_frag sink_frag;
-	u8 sink[32];			/* its answer to our opening */
+	u8 sink[32];			/* its REPLY to the session open request */
 	struct lnet_disc disc;
 	/* xfer/: */
 	struct lnet_txwin tx;
 	/* xfer/ and receive/ add, service/ removes: */
 	struct list_head resolve;	/* ops in OP_RESOLVE */
 	/* xfer/; service/ when a session begins: */
-	/* ops whose name does not fit into the window yet (OP_TRY, no attempt) */
+	/* ops that wait for room in the window (OP_TRY, no attempt) */
 	struct list_head winwait;
 	/* xfer/: */
 	struct list_head voided;	/* ops with a request ID of an expired session */
