@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * A node that forwards: its buffers, the messages in them, and whether it does so at all. router/
- * writes all of it.
- */
+/* A router: its state, its buffers, and the messages in them. router/ writes all of it. */
 #ifndef LNET_MODEL_ROUTER_H
 #define LNET_MODEL_ROUTER_H
 
@@ -20,7 +17,7 @@ enum lnet_router_state {
 	LNET_NR_ROUTER_STATES
 };
 
-/* POOL(name, payload of a buffer, how many there are by default, stock's least) */
+/* POOL(name, payload of a buffer, default number, least number of stock LNet) */
 #define LNET_RTR_POOLS(POOL)			\
 	POOL(tiny, 0, 2048, 512)		\
 	POOL(small, 4096, 16384, 4096)		\
@@ -32,7 +29,7 @@ enum lnet_rtr_class {
 	LNET_NR_RTR
 };
 
-struct lnet_rtr_buf {			/* where a message lands that is on its way to others */
+struct lnet_rtr_buf {			/* router buffer */
 	struct list_head link;		/* in pool->free */
 	struct lnet_frag frag;
 	u8 data[];
@@ -70,7 +67,7 @@ struct lnet_rtr_spare {
 struct lnet_rtr_pool {			/* [sh] */
 	u32 nr;				/* buffers that may be in use */
 	u32 sender_most;		/* of these, by messages of one sender */
-	u32 used, made, nr_free;	/* made: those that exist */
+	u32 used, made, nr_free;	/* made: allocated */
 	u32 nr_idle;			/* least nr_free since lnet_router_work() trimmed last */
 	s32 min_credits;
 	u32 nr_wait;
@@ -88,7 +85,7 @@ struct lnet_rtr_shard {			/* [sh] */
 	struct lnet_shard *sh;
 	struct lnet_rtr_pool pool[LNET_NR_RTR];
 	struct list_head waiting;	/* fwd->all in RX_WAIT_*, in order of arrival */
-	/* when the first of them has waited too long, or there are flows to check */
+	/* due when the first of them has waited too long, or there are flows to check */
 	struct lnet_timer timer;
 	struct list_head dsts[LNET_RTR_HASH], senders[LNET_RTR_HASH], flows[LNET_RTR_HASH];
 	struct lnet_rtr_spare spare;	/* for the next flow */
@@ -97,19 +94,19 @@ struct lnet_rtr_shard {			/* [sh] */
 struct lnet_router {			/* made when routing is first enabled */
 	u8 state;			/* enum lnet_router_state [cfg], READ_ONCE */
 	u64 since_ns;			/* [cfg] of the state */
-	u64 look_ns;			/* when the worker looks; WRITE_ONCE */
+	u64 look_ns;			/* next visit of the worker; WRITE_ONCE */
 	u64 trim_ns;			/* [worker] the next trim of idle buffers, not before */
 	struct lnet_rtr_shard sh[];	/* nr_shards */
 };
 
-/* A message to be forwarded: goes with its rx. */
+/* A message to be forwarded: has the same lifetime as its rx. */
 struct lnet_fwd {
-	struct lnet_hdr hdr;		/* as it came */
+	struct lnet_hdr hdr;		/* as received */
 	struct lnet_rx *rx;
-	struct lnet_rtr_shard *rs;	/* whose buffer it has, or waits for */
-	struct lnet_peer_ni *dst;	/* its destination; counted */
+	struct lnet_rtr_shard *rs;	/* that has its buffer, or will have it */
+	struct lnet_peer_ni *dst;	/* its destination; reference held */
 	struct lnet_rtr_flow *flow;	/* referenced */
-	struct lnet_rtr_buf *buf;	/* NULL: there is no payload, or not yet */
+	struct lnet_rtr_buf *buf;	/* NULL: no payload, or none assigned yet */
 	struct list_head wait;		/* in from->rtr_wait, leader->behind, or flow->wait */
 	/*
 	 * Messages of a flow that wait for a credit of the same interface are a queue. The first
@@ -119,9 +116,9 @@ struct lnet_fwd {
 	struct list_head all;		/* in rs->waiting while it waits */
 	struct list_head held;		/* in from->rtr_held while it has a credit */
 	u8 cls;				/* enum lnet_rtr_class */
-	u8 src_mr;			/* its originator is multi-rail */
-	u8 tell;			/* it went nowhere: its originator is to hear it */
-	u8 told;			/* what is under way is that answer */
+	u8 src_mr;			/* its source is multi-rail */
+	u8 tell;			/* not forwarded: a router-generated reply is due */
+	u8 told;			/* that reply is in flight */
 };
 
 static inline bool lnet_router_forwards(const struct lnet *ln)
@@ -131,7 +128,7 @@ static inline bool lnet_router_forwards(const struct lnet *ln)
 	return unlikely(r) && READ_ONCE(r->state) != ROUTER_DISABLED;
 }
 
-/* So it says in its ping info. */
+/* True if its ping info advertises that it forwards. */
 static inline bool lnet_router_announced(const struct lnet *ln)
 {
 	return ln->router && ln->router->state == ROUTER_ENABLED;

@@ -17,10 +17,10 @@ struct lnet_trace;
 struct lnet_pool {			/* [sh]; refilled outside the lock */
 	struct list_head free;
 	u32 nr;
-	u32 reserve;			/* what it was filled up to last; pool.c */
+	u32 reserve;			/* number up to which it was last filled; pool.c */
 };
 
-/* Read without the lock by who may have to refill it. */
+/* pool->nr is read without the lock, to decide about a refill. */
 static inline void lnet_pool_count(struct lnet_pool *pool, int by)
 {
 	WRITE_ONCE(pool->nr, pool->nr + by);
@@ -32,15 +32,15 @@ struct lnet_shard {
 	struct lnet *ln;
 	u32 ix;
 	u64 next_ns;			/* WRITE_ONCE under the lock, read by the env */
-	/* shard 0: not later than any time at which its worker is wanted for more than timers */
+	/* shard 0: not later than the first periodic job that is due */
 	u64 look_ns;
-	u64 now_ns;			/* latest time of a pass that left; no earlier one enters */
+	u64 now_ns;			/* time of the latest pass; no later pass has less */
 	struct lnet_wheel wheel;
 	struct lnet_pool ops, atts, rxs, evts, entries;
-	struct lnet_evt *evts_back;	/* delivered, for @evts; a stack without lock */
-	/* memory/: MDs whose events a CALL pass left; leaf: nothing but the shard lock */
+	struct lnet_evt *evts_back;	/* delivered, to return to @evts; lock-free stack */
+	/* memory/: MDs with events that a CALL pass left; needs only the shard lock */
 	struct list_head ready;
-	/* shard 0: the thread that runs handlers now and looks at @ready after them; or NULL */
+	/* shard 0: the thread that runs handlers now and then checks @ready; or NULL */
 	const void *deliverer;
 	/* xfer/: */
 	struct list_head live;		/* all unfinished ops, in order of creation */
@@ -59,10 +59,10 @@ struct lnet_shard {
 	/* fault/: */
 	struct list_head delayed;	/* attempts held by delay rules, by time */
 	struct lnet_timer delay_timer;
-	/* shard/: when to look at parked requests again; shard 0; WRITE_ONCE */
+	/* shard/: next check of requests queued on lazy portals; shard 0; WRITE_ONCE */
 	u64 park_ns;
 	/* shard/, once; drivers write to @junk: */
-	struct lnet_frag junk_frag;	/* where replies to recovery pings land */
+	struct lnet_frag junk_frag;	/* memory for REPLYs to recovery pings */
 	u8 junk[64];
 	/* path/: */
 	u64 turn;
@@ -71,24 +71,24 @@ struct lnet_shard {
 	/* path/: */
 	struct lnet_probes probes;
 	/* receive/: */
-	u64 copy_bytes;			/* held small answers */
+	u64 copy_bytes;			/* cached REPLYs in small buffers */
 	u32 nr_held;			/* entries with memory held for a retransmitted REPLY */
 	/* manage/, path/ and fault/ set it, shard/ clears it: */
 	/* some NI's link changed: lnet_shard_work() acts (WRITE_ONCE, any context) */
 	u8 link_work;
-	/* shard/: attempts in ATT_WIRE that LNET_MORE leaves to the next pass without it */
+	/* shard/: attempts in ATT_WIRE that the next pass without LNET_MORE sends */
 	struct list_head more;
-	u32 nr_more;			/* calls that left some */
-	u8 more_left;			/* there are some (READ_ONCE without the lock) */
+	u32 nr_more;			/* calls that added some */
+	u8 more_left;			/* @more is not empty (READ_ONCE without the lock) */
 	/* xfer/: */
 	struct lnet_walk walk;
 	/* shard/: */
 	u32 nr_live;			/* ops that are not free */
 	u32 nr_answers;			/* of these, ACKs and REPLYs of this node */
-	struct list_head stats_free;	/* blocks for paths that want one */
-	u32 stats_want;			/* how many to allocate, outside the lock */
+	struct list_head stats_free;	/* blocks for paths */
+	u32 stats_want;			/* number to allocate, outside the lock */
 	/* recorder/: */
-	struct lnet_trace *rec;		/* NULL: nothing is recorded */
+	struct lnet_trace *rec;		/* NULL: no recording */
 };
 
 #define lnet_count(sh, name) ((sh)->c[LNET_C_##name]++)

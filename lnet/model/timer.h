@@ -26,13 +26,13 @@ struct lnet_timer {
 #define LNET_TIMER_MOVES	1024U	/* timers that a call moves to lower levels */
 struct lnet_wheel_slot {
 	struct list_head timers;
-	u64 first_ns;			/* of @timers and, while there are some, those cancelled */
+	u64 first_ns;			/* earliest, cancelled ones included, while not empty */
 };
 struct lnet_wheel {
 	u64 now_tick;
-	/* of the times set since lnet_wheel_next_ns() was asked; U64_MAX: none */
+	/* earliest time set since the last lnet_wheel_next_ns(); U64_MAX: none */
 	u64 soonest_ns;
-	/* not later than the first of a level: the line that is read to know when to wake */
+	/* not later than the first timer of a level; one cache line to compute the next wake-up */
 	u64 level_ns[LNET_WHEEL_LEVELS];
 	u32 nr;
 	u64 used[LNET_WHEEL_LEVELS];	/* bitmap of non-empty slots */

@@ -24,20 +24,20 @@ enum lnet_rec_kind {
 	LNET_NR_RECS
 };
 
-struct lnet_rec_mark {		/* [sh] of a peer: what the recorder knows of it */
-	u32 id, seg;		/* its number; the last snapshot that has it */
+struct lnet_rec_mark {		/* [sh] of a peer: for the recorder */
+	u32 id, seg;		/* its number; its last snapshot */
 	u32 facts, queues;
 };
 
 /* [sh] all */
 struct lnet_trace_ops {
 	void (*visit)(struct lnet_pass *p);	/* the shard was locked just now */
-	/* @value was learned from outside; in a replay returns what it was then */
+	/* records an input, @value; in a replay returns the recorded value */
 	u64 (*note_value)(struct lnet_shard *sh, u64 value);
 	void (*note_op)(struct lnet_shard *sh, u64 now_ns, enum lnet_rec_kind kind,
 			struct lnet_op *op, u64 a, u64 b);
 	void (*note_start)(struct lnet_pass *p, struct lnet_op *op);
-	/* callers that are not recorded have changed @op */
+	/* code that is not recorded has changed @op */
 	void (*resync)(struct lnet_shard *sh, struct lnet_op *op);
 	void (*note_via)(struct lnet_pass *p, enum lnet_rec_kind kind, struct lnet_op *op,
 			 const struct lnet_path *path);
@@ -54,7 +54,7 @@ struct lnet_trace_ops {
 	void (*note_line)(struct lnet_pass *p);	/* the queue of recovery pings is checked */
 };
 
-struct lnet_trace {			/* begins the ring of a shard */
+struct lnet_trace {			/* first part of the ring of a shard */
 	const struct lnet_trace_ops *ops;
 };
 

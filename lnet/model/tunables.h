@@ -17,20 +17,20 @@ struct lnet_tunables {
 enum lnet_unit { LNET_UNIT_N, LNET_UNIT_NS, LNET_UNIT_PT, LNET_UNIT_B, LNET_UNIT_E };
 
 struct lnet_tunable_info {
-	const char *name, *stock, *text;	/* names: ours, and stock's */
+	const char *name, *stock, *text;	/* names: here, and in stock LNet */
 	u8 unit;			/* enum lnet_unit */
 	u64 def, min, max;
 	u16 off;			/* in struct lnet_tunables */
 };
 
-/* The value that `global show` calls lnd_timeout: the share of a try in the time of a request. */
+/* The attempt timeout, which `global show` calls lnd_timeout. */
 static inline u64 lnet_lnd_timeout_ns(const struct lnet_tunables *tun)
 {
 	return div64_u64(READ_ONCE(tun->transaction_timeout),
 			 max_t(u64, READ_ONCE(tun->retry_count), 1));
 }
 
-/* How long a socket may make no progress: sock_timeout; if 0 the above, but at least a second. */
+/* The longest time without progress of a socket: sock_timeout; if 0, the above, at least 1 s. */
 static inline u64 lnet_sock_timeout_ns(const struct lnet_tunables *tun)
 {
 	u64 ns = READ_ONCE(tun->sock_timeout);

@@ -28,7 +28,7 @@ struct lnet_entry {
 	u32 rlength, mlength, offset;	/* requested length; accepted length; place in the MD */
 	atomic_t nr_back;		/* replies that ended in another shard */
 	struct lnet_shard *sh;
-	/* NULL: the sender has finished the request, or the window does without the entry */
+	/* NULL: the sender has finished the request, or the window has discarded the entry */
 	struct lnet_window *w;
 	/* the operation's reference; PUT: until received; GET: until acknowledged */
 	struct lnet_md *md;
@@ -36,7 +36,7 @@ struct lnet_entry {
 	struct lnet_copy *copy;		/* GET: small buffer with the REPLY */
 	struct list_head rxs;		/* waiting for a buffer, or receiving payload */
 	u64 since_ns;			/* last change */
-	struct lnet_entry *next_back;	/* in p->backs: entries to notify of @nr_back */
+	struct lnet_entry *next_back;	/* in p->backs: @nr_back is to be processed */
 };
 static_assert(sizeof(void *) != 8 || sizeof(struct lnet_entry) == 112);
 
@@ -49,7 +49,7 @@ struct lnet_window {			/* [shard that the session ID selects] */
 	u8 rank;			/* 1 to the number of windows of its opener */
 	struct lnet_shard *sh;
 	u64 grant, instance, nonce;
-	/* highest sequence received; low-water mark: all below is finished at the sender */
+	/* highest received sequence; low-water mark: the sender has finished all below */
 	u64 high, floor;
 	u32 W, cap, nr_unacked;
 	/* unfinished requests at the sender, from its last request */
@@ -86,7 +86,7 @@ struct lnet_window_index {		/* the windows of a shard */
 	struct lnet_window *grant[LNET_WINDOW_HASH];	/* by session ID */
 	struct hlist_head opener[LNET_WINDOW_HASH];	/* by NID of the opener */
 };
-#define LNET_WINDOW_SLICE 1024U		/* places after which a slice ends, at a whole window */
+#define LNET_WINDOW_SLICE 1024U		/* places after which a slice ends, with its window */
 #define LNET_WINDOWS_PER_PEER 16	/* the maximum of windows_per_peer */
 #define LNET_WINDOW_WEIGHTS 15		/* the tunable `window' is at most 16,383 */
 
