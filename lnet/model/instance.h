@@ -29,7 +29,7 @@ struct lnet_udsp;
 
 /* memory/: a thread that runs handlers; atomic, without a lock */
 struct lnet_watch {
-	u64 begin_ns;			/* start of the batch of events; 0: free; bit 0: counted */
+	u64 begin_ns;			/* start of the batch; 0: free; bit 0: batch is counted */
 	u32 what;			/* portal << 8 | kind of the event being handled */
 };
 

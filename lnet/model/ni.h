@@ -124,7 +124,7 @@ struct lnet_ni {
 	u32 conns_per_peer;
 	s32 tos;
 	/* manage/ */
-	u32 nr_down, nr_up;		/* stt-020/025 */
+	u32 nr_down, nr_up;		/* link changes */
 	u64 ping_count, next_ping_ns;	/* always 0; management shows them */
 	struct lnet_ni_shard sh[];	/* nr_shards */
 };
