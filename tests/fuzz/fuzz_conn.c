@@ -12,6 +12,7 @@
 #include "fuzz.h"
 #include "lnd/socklnd/user.h"
 #include "wire/wire.h"
+#include "topology/topology.h"
 #include "service/service.h"
 #include "router/router.h"
 #include "manage/manage.h"
