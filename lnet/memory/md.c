@@ -53,8 +53,8 @@ static int md_memory(struct lnet_md *md, const struct lnet_md_cfg *cfg)
 }
 
 /*
- * Returns cfg->cpt or, if that is negative, the CPT of the first page of the memory. With
- * LNET_MD_BULK_HANDLE, the CPT of the MD with the handle cfg->bulk, if it still exists.
+ * The CPT of the MD cfg->bulk, if LNET_MD_BULK_HANDLE is set and that MD exists. Otherwise
+ * cfg->cpt or, if that is negative, the CPT of the first page of the memory.
  */
 static s32 md_cpt(struct lnet *ln, const struct lnet_md_cfg *cfg)
 {

@@ -67,8 +67,9 @@ enum lnet_kind {
 };
 
 /*
- * How strictly an operation is bound to an end of its path. lnet_op_unbind() sets it to NONE,
- * except FIXED of an untracked request whose source NI stays in the peer's list.
+ * How strictly an operation is bound to an end of its path. lnet_op_unbind() sets it to NONE. It
+ * keeps FIXED for an untracked request if the list of NIDs that the peer has for this node still
+ * has the source NI.
  */
 enum lnet_binding {
 	LNET_BIND_NONE,		/* any path to the peer; src_ni is NULL */

@@ -117,7 +117,7 @@ void lnet_router_resize(struct lnet *ln)
 	}
 }
 
-/* [sh] Moves free buffers that no message has used since the last call to @gone, up to @bytes. */
+/* [sh] Moves to @gone free buffers, up to @bytes, that no message has used since the last call. */
 static void pool_trim(struct lnet_rtr_pool *pool, u32 bytes, struct list_head *gone)
 {
 	if (pool->nr_idle) {

@@ -24,8 +24,8 @@ static u64 turn_ns(const struct lnet *ln, const struct lnet_disc *d)
 
 /*
  * [sh] True if the merge of @data may be retried, which is until merge_by_ns. Then @data waits in
- * @d, unless a newer list waits there. @full: NIDs were ignored, so the next merge is as large as
- * this one, and merge_pause delays it.
+ * @d, unless a newer list waits there. @full: the merge ignored NIDs because of a limit. The retry
+ * reads them again, so merge_pause delays it.
  */
 static bool try_again(struct lnet_pass *p, struct lnet_disc *d, struct lnet_copy *data, u32 len,
 		      bool full)

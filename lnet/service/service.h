@@ -220,7 +220,8 @@ int lnet_peer_anchor(struct lnet_peer *peer, bool wait);
 /*
  * cfg_mutex held. As lnet_peer_take_over() without @follow. @wait: first waits until nothing is in
  * flight, for drain_time at most. If @from moves as a whole, @to becomes the merge target of peers
- * whose target was @from. They have none if @to is configured or not multi-rail. 0, -EBUSY
+ * whose target was @from. If @to is configured or not multi-rail, these peers lose their target.
+ * 0, -EBUSY
  */
 int lnet_peer_absorb(struct lnet_peer *from, struct lnet_peer *to, const struct lnet_nid *nid,
 		     bool wait);

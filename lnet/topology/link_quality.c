@@ -4,8 +4,8 @@
  * packet loss. lnet_select() selects the NI less often in proportion.
  *
  * The loss is the least of several samples in a row, so one burst, as at a link down and up, does
- * not count. A loss without new samples is halved after a while, so that selection tries a repaired
- * link again. Each time the link is lossy again soon after, the delay of halving doubles.
+ * not count. A loss without new samples is halved after a delay, so that selection tries a repaired
+ * link again. If the link is lossy again soon afterwards, the next delay is twice as long.
  *
  * Damping: a link that goes down soon after a link up is damped at the next link up, each time for
  * twice as long up to a bound. A link that stays up for a while is not damped. A damped link is up

@@ -198,7 +198,7 @@ s32 lnet_credits_rtr(const struct lnet_peer_ni *pni)
 	return all ? (s32)all : max(ni->peer_credits, 1);
 }
 
-/* Set before the first use, because selection ignores a peer interface without credits. */
+/* Called with the first path, because selection ignores a peer interface without credits. */
 void lnet_credits_pni_init(struct lnet_peer_ni *pni)
 {
 	const struct lnet_ni *ni;

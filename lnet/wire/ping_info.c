@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The ping info: encoding that of this node, and decoding that of another node. */
+/* Encodes the ping info of this node, and decodes the ping infos of other nodes. */
 #include "plat.h"
 #include "lnet/wire.h"
 

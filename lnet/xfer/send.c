@@ -379,7 +379,7 @@ static void stopped(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *at
 	lnet_att_drop(p, att);
 	if (!path->suspect_ns) {
 		lnet_path_suspect(p, path);
-		/* other attempts on @path took the same route: their requests are checked now */
+		/* replies to the other attempts on @path are probably lost too: check them now */
 		list_for_each_entry(att, &path->asked, link) {
 			att->op->suspect_ns = min(att->op->suspect_ns, p->now_ns);
 			lnet_op_arm(p, att->op);

@@ -173,7 +173,7 @@ void lnet_walk_timer(struct lnet_pass *p);
 void lnet_ops_path_back(struct lnet_pass *p, struct lnet_peer *peer);
 /*
  * No lock held. @ni has no link: calls lnet_op_ni_down() for the operations of all shards. The
- * function does the first slice of each shard; the others are in the next ticks.
+ * function does the first slice of each shard. The worker does the other slices, one per tick.
  */
 void lnet_ops_link_down(struct lnet_pass *p, struct lnet_ni *ni);
 /*
@@ -182,7 +182,7 @@ void lnet_ops_link_down(struct lnet_pass *p, struct lnet_ni *ni);
  * others are in the next ticks.
  */
 void lnet_ops_walk_gone(struct lnet_pass *p);
-/* [@sh] True if the walk of lnet_ops_walk_gone() has not ended: attempts may still wait there. */
+/* [@sh] True if the walk of lnet_ops_walk_gone() has attempts left to visit. */
 bool lnet_ops_wait_gone(const struct lnet_shard *sh);
 /*
  * [sh] @path is suspect. In the next ticks, a walk calls lnet_op_avoid() for the operations that
