@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Management of an instance: requests in, key tables and values out. Knows neither sockets nor
- * YAML: the platform's netlink file hands in attributes and takes back messages through a sink.
+ * Management of a node: reads requests, and replies with key tables and values. Uses neither
+ * sockets nor YAML: the netlink file of the platform passes attributes in, and receives messages
+ * through a sink.
  */
 #ifndef LNET_CONTROL_H
 #define LNET_CONTROL_H
@@ -18,8 +19,8 @@ struct lnet_peer;
 /* ---- requests: request.c --------------------------------------------------------------------- */
 
 /*
- * A list of attributes, walked from the front. Copies are cheap; the bytes belong to whoever
- * received them.
+ * A list of attributes, read from its front. A copy is cheap, because the receiver of the request
+ * owns the bytes.
  */
 struct lnet_req {
 	const u8 *at, *end;
@@ -35,43 +36,43 @@ struct lnet_val {
 };
 
 /*
- * Is every attribute in @len bytes whole, every text terminated, nothing deeper than
- * LNET_NL_DEPTH_MAX? The walkers below may only be used on what passed. 0 or -EINVAL.
+ * Checks that all attributes in @len bytes are complete, texts are terminated, and lists are at
+ * most LNET_NL_DEPTH_MAX deep. The functions below accept only checked attributes. 0 or -EINVAL
  */
 int lnet_req_check(const void *attrs, size_t len);
 void lnet_req_init(struct lnet_req *r, const void *attrs, size_t len);
 bool lnet_req_next(struct lnet_req *r, struct lnet_val *v);	/* false at the end */
 /*
- * Value of @key in the mapping @r (not moved). The last one wins. Unknown keys and stray scalars
- * are passed over, as old tools send some.
+ * Finds the value of @key in the mapping @r (not advanced). If @key occurs several times, the last
+ * one counts. Skips unknown keys and stray scalars, as old tools send some.
  */
 bool lnet_req_find(struct lnet_req r, const char *key, struct lnet_val *v);
-/* Next list among scalars and lists; an item of a sequence. */
+/* Reads the next item of a sequence: skips scalars up to the next list. False at the end. */
 bool lnet_req_item(struct lnet_req *r, struct lnet_req *item);
-/* As text without spaces around it. 0, -EINVAL for a list or the empty text, -ENAMETOOLONG. */
+/* Copies a value without outer spaces. 0, -EINVAL (a list or an empty text), -ENAMETOOLONG */
 int lnet_val_text(const struct lnet_val *v, char *buf, size_t size);
 /*
- * As a number: INT, or a text that is a decimal or 0x number as a whole. 0, -EINVAL, -ERANGE
- * outside @min..@max.
+ * Reads a number: INT, or a text that is one decimal, octal (0) or hexadecimal (0x) number. 0,
+ * -EINVAL, -ERANGE outside @min..@max
  */
 int lnet_val_int(const struct lnet_val *v, s64 min, s64 max, s64 *num);
 
 /* ---- tables: control.def, reply.c ------------------------------------------------------------ */
 
-/* member offset of keys that lnet_table_emit() leaves to its caller */
+/* offset of keys that the caller of lnet_table_emit() writes */
 #define LNET_KEY_BY_HAND 0xffff
 
 struct lnet_table;
 
 struct lnet_key {
 	const char *name;
-	/* nested; NULL and &lnet_table_lnd_counters: the driver's tables, or none */
+	/* nested; NULL: the driver's tunables; &lnet_table_lnd_counters: its counters */
 	const struct lnet_table *child;
 	u16 off;			/* of the value in the view */
 	u8 type;			/* enum lnet_nl_type */
 	u8 format;			/* LNET_NL_MAPPING ... */
-	u8 level;			/* verbosity from which it is shown */
-	u8 backup;			/* part of what builds the same configuration again */
+	u8 level;			/* lowest verbosity that shows the key */
+	u8 backup;			/* part of a backup, which can restore the configuration */
 };
 
 struct lnet_table {
@@ -79,17 +80,15 @@ struct lnet_table {
 	u16 nr;
 };
 
-/* What differs from driver to driver; each may be NULL. */
+/* Tables of one driver; each may be NULL. */
 struct lnet_lnd_tables {
 	const struct lnet_table *tunables, *counters;
 };
 
-#define LNET_LEVEL_MORE 5	/* verbosity of what stock nodes do not have */
+#define LNET_LEVEL_MORE 5	/* verbosity of keys that stock LNet does not have */
 #define LNET_TEXT_MAX 64	/* NIDs, states, net names, with the NUL */
 
-/*
- * Views: what one item shows, filled under whatever lock the truth needs, then emitted without any.
- */
+/* Views: the values of one item. Code fills a view under locks, and emits it without locks. */
 struct lnet_view_latency {
 	u32 samples;
 	u64 min_ns, max_ns, avg_ns;
@@ -104,7 +103,7 @@ struct lnet_view_msgs {
 	u32 put, get, reply, ack, hello;
 };
 
-#define LNET_PREF_MAX 8		/* NIDs that are preferred: the first so many are shown */
+#define LNET_PREF_MAX 8		/* number of preferred NIDs that are shown: the first ones */
 struct lnet_view_pref {
 	char nid[LNET_PREF_MAX][LNET_TEXT_MAX];
 };
@@ -176,7 +175,7 @@ struct lnet_view_path {
 	char nid[LNET_TEXT_MAX], state[16];
 	u64 rtt_ns, rtt_var_ns;
 	u32 under_way;
-	s32 health;			/* of the pair alone */
+	s32 health;			/* of the path alone, without its ends */
 	struct lnet_view_times send, trans;
 };
 
@@ -257,7 +256,7 @@ struct lnet_view_node {
 	bool configured;
 };
 
-/* Stands for that of the driver. */
+/* Placeholder for the counters of the driver. */
 extern const struct lnet_table lnet_table_lnd_counters;
 /* The table inside nested key @k, NULL if there is none. @lnd may be NULL. */
 const struct lnet_table *lnet_key_child(const struct lnet_key *k,
@@ -279,7 +278,7 @@ const struct lnet_table *lnet_key_child(const struct lnet_key *k,
 #undef MORE
 #undef END
 
-/* ---- where values go: reply.c, tests --------------------------------------------------------- */
+/* ---- sinks: reply.c, tests ------------------------------------------------------------------- */
 
 struct lnet_sink;
 
@@ -287,16 +286,15 @@ enum lnet_turn { LNET_TABLE_FIRST, LNET_TABLE_AGAIN, LNET_TABLE_OTHER };
 enum lnet_open { LNET_OPEN_ITEM, LNET_OPEN_MORE, LNET_OPEN_NEST, LNET_OPEN_ELEM };
 
 /*
- * What control writes to. Once something does not fit, all is ignored and every close drops its
- * level and says false, up to the item's, after which the sink is as before the item. Who can go on
- * later with the rest of a list calls resume() after the element that failed, and the item keeps
- * those before it.
+ * Receives the output of commands. If a value does not fit, the sink ignores all further ones. Each
+ * close then removes its level and returns false; that of the item restores the earlier state. If a
+ * caller can continue a list later, it calls resume() after the element that did not fit. The item
+ * then keeps the elements before it.
  */
 struct lnet_sink_ops {
 	/*
-	 * A table: before the first item, AGAIN when the driver's part @lnd (may be NULL) changes,
-	 * which leaves out the header's text, and OTHER when another one takes its place. False: no
-	 * room.
+	 * FIRST: a table before the first item. AGAIN: the driver's part @lnd (may be NULL) has
+	 * changed; omits the header's text. OTHER: another table replaces it. False: no room
 	 */
 	bool (*table)(struct lnet_sink *s, const struct lnet_table *t,
 		      const struct lnet_lnd_tables *lnd, enum lnet_turn turn);
@@ -312,67 +310,67 @@ struct lnet_sink_ops {
 struct lnet_sink {
 	const struct lnet_sink_ops *ops;
 	/*
-	 * Tables name the keys of level 5 and above too. Those stand behind the others, so that
-	 * without them a table is the stock node's.
+	 * Tables also list the keys of level 5 and above. These keys are the last ones, so a table
+	 * without them equals that of stock LNet.
 	 */
 	bool more;
 };
 
 /*
- * Emit the keys of @t from @view that @level shows and, with @backup, that a backup needs. Empty
- * strings are left out. @lnd: tables of the driver for the nested keys that have none of their own,
- * NULL leaves them out.
+ * Emits the keys of @t that @level shows, with their values in @view; with @backup, only those of a
+ * backup. Omits empty strings. @lnd: tables of the driver for nested keys without a table; NULL
+ * omits these keys.
  */
 void lnet_table_emit(struct lnet_sink *s, const struct lnet_table *t, const void *view,
 		     unsigned int level, bool backup, const struct lnet_lnd_tables *lnd);
 
-/* Netlink messages into a flat buffer. */
+/* A sink that writes netlink messages to a flat buffer. */
 struct lnet_nlw {
 	struct lnet_sink sink;
 	struct lnet_nlbuf b;
-	u32 open[2 * LNET_NL_DEPTH_MAX];	/* offsets of what is open, the message first */
+	u32 open[2 * LNET_NL_DEPTH_MAX];	/* offsets of the open levels, the message first */
 	u32 tables_at;		/* offset of the key tables that no value follows; @len: none */
 	u8 depth;
 	bool replaces;		/* the first table replaces that of a comment */
 };
 
-/* @buf is the caller's, at least 4-byte aligned. @type, @portid, @seq go into each nlmsghdr. */
+/* The caller owns @buf, aligned to 4 bytes. Each nlmsghdr has @type, @portid and @seq. */
 void lnet_nlw_init(struct lnet_nlw *w, void *buf, u32 size, u16 type, u8 cmd, u32 portid, u32 seq);
-/* A key table and a value that a reader prints as a YAML comment; @w has room for 100 bytes. */
+/* Appends a YAML comment: a key table and a value. @w must have room for 100 bytes. */
 void lnet_nlw_comment(struct lnet_nlw *w);
-/* Append whole messages, all of them key tables. False: no room, @w is unchanged. */
+/* Appends complete messages, all of them key tables. False: no room, @w is unchanged */
 bool lnet_nlw_put(struct lnet_nlw *w, const void *msgs, u32 len);
 
 /* ---- commands: dispatch.c, cmd_*.c and transaction.c ----------------------------------------- */
 
 struct lnet_ctl_err {
-	char text[224];		/* names what is wrong; "" if errno says it all */
+	char text[224];		/* names the error; "" if errno is sufficient */
 };
 
 /* Accepted values, as error messages name them; the tables of lnetctl have the same words. */
 #define LNET_CTL_A_NID "NID such as 10.0.0.1@tcp"
 #define LNET_CTL_A_NET "net such as tcp or o2ib1"
 
-/* Sets the text, gives the errno back. */
+/* Sets the text of @e and returns the errno @rc. */
 #define lnet_ctl_fail(e, rc, ...) (scnprintf((e)->text, sizeof((e)->text), __VA_ARGS__), (rc))
 
-/* What the platform knows and does for control. */
+/* Services of the platform. */
 struct lnet_control_ops {
 	/*
-	 * The address that interface @ifname would have on @net. 0, -ENODEV (no such interface),
-	 * -EADDRNOTAVAIL (no address).
+	 * Returns the NID that interface @ifname would have on @net. 0, -ENODEV (no such
+	 * interface), -EADDRNOTAVAIL (no address)
 	 */
 	int (*interface_nid)(void *arg, const char *ifname, u32 net, struct lnet_nid *nid);
 	/*
-	 * The first interface that is up, loopback aside, and has an address; its name into
-	 * @ifname. 0, -ENODEV.
+	 * Finds the first interface, except loopback, that is up and has an address, and copies its
+	 * name to @ifname. 0, -ENODEV
 	 */
 	int (*first_nid)(void *arg, u32 net, struct lnet_nid *nid, char ifname[16]);
-	/* Has an interface that is up an IPv4 address in @list, of NIDs on tcp? */
+	/* True if an interface that is up has an IPv4 address in @list, of NIDs on tcp. */
 	bool (*address_in)(void *arg, const struct lnet_nidlist *list);
 	/*
-	 * A dump that said -EINPROGRESS may be tried again. Any thread, no lock held but what the
-	 * core's handlers hold.
+	 * A dump that returned -EINPROGRESS may be retried. Any thread; holds no locks except those
+	 * under which the core calls handlers.
 	 */
 	void (*wake)(void *arg);
 };
@@ -386,10 +384,10 @@ struct lnet_control {
 	void *arg;
 	const char *name, *version;
 	u32 pid, uid;
-	bool configured;	/* `lnet configure` was called; WRITE_ONCE, dumps just look */
+	bool configured;	/* `lnet configure` was called; WRITE_ONCE: dumps take no lock */
 	struct lnet_ctl_trans *trans;		/* begun and not committed, or NULL */
-	u32 changes;				/* of the configuration, up to now */
-	struct lnet_ctl_waiting *waiting;	/* [cfg_mutex] interfaces to come, oldest first */
+	u32 changes;				/* number of changes of the configuration */
+	struct lnet_ctl_waiting *waiting;	/* [cfg_mutex] awaited interfaces, oldest first */
 };
 
 struct lnet_ctl_req {
@@ -403,11 +401,11 @@ struct lnet_ctl_req {
 	bool restores;		/* part of a transaction, which may restore any former state */
 };
 
-/* Does @cmd with these flags change anything? Then the platform asks who is calling. */
+/* True if @cmd with these flags may change the node. The platform then checks who the client is. */
 bool lnet_control_changes(u8 cmd, u16 flags);
 /*
- * Does @cmd need the right to change the node? Changes need it. So do commands that send messages
- * to other nodes, or compute a result for each request: ping, discover, explain.
+ * True if @cmd needs the right to change the node: all changes, and commands that send messages to
+ * other nodes or compute a result for each request (ping, discover, explain).
  */
 bool lnet_control_is_for_owner(u8 cmd, u16 flags);
 /* Dumps and pings in progress when a client requests another one, and the rights of the client. */
@@ -424,75 +422,75 @@ struct lnet_ctl_questions {
 int lnet_control_may_ask(struct lnet_control *ctl, const struct lnet_ctl_questions *q,
 			 struct lnet_ctl_err *e);
 /*
- * Is the request no dump, but is answered as one? Then it is carried out as one, from
- * lnet_control_dump_start() on, and the verdict of a change follows the end of the dump.
+ * True if the request is a change whose reply is a dump. The platform calls
+ * lnet_control_dump_start() for it; the end of the dump has the result of the change.
  */
 bool lnet_control_tells(u8 cmd, u16 flags);
-/* Does @req change the configuration that an export has, fault rules aside? */
+/* True if @req changes the configuration that an export has, except fault rules. */
 bool lnet_control_configures(const struct lnet_ctl_req *req);
-/* Bytes of requests that @req, a commit, carries out; else its own. */
+/* Returns the bytes of all requests that @req executes if it is a commit; else its own. */
 size_t lnet_control_size(const struct lnet_control *ctl, const struct lnet_ctl_req *req);
 /*
- * Carry out a change. Task context, may sleep (an interface drains), one at a time. All is checked
- * before anything changes; what fails half way is undone. 0 or -errno with @e.
+ * Executes a change. Task context, may sleep (an interface drains), one call at a time. If an item
+ * fails, the changes of earlier items stay; only `net add` and a commit undo them. 0, or -errno
+ * with @e
  */
 int lnet_control_do(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 		    struct lnet_ctl_err *e);
 /*
- * Of the interfaces that wait, add those that have come meanwhile; context of lnet_control_do(),
- * from time to time while @ctl->waiting. Their number.
+ * Adds the awaited interfaces that have appeared, and returns their number. Context of
+ * lnet_control_do(), periodically while @ctl->waiting.
  */
 unsigned int lnet_control_join(struct lnet_control *ctl);
 /*
- * Forget a transaction whose sender was not heard for a minute; context of lnet_control_do(), from
- * time to time while @ctl->trans.
+ * Discards a transaction to which its sender added nothing for a minute. Context of
+ * lnet_control_do(), periodically while @ctl->trans.
  */
 void lnet_control_expire(struct lnet_control *ctl);
-/* Forget what is begun and what waits. Nobody calls anything for @ctl any more. */
+/* Discards the transaction and all awaited interfaces. The last call for @ctl. */
 void lnet_control_fini(struct lnet_control *ctl);
 
-/* A dump under way: cursors only, no lock is held between calls. */
+/* A dump in progress: cursors only; no lock is held between calls. */
 struct lnet_ctl_dump {
 	struct lnet_control *ctl;
 	const struct lnet_ctl_cmd *ops;
-	const struct lnet_table *last;	/* the command's: of several tables, the one sent last */
-	/* the driver's part of the table sent last, and whose it is */
-	bool reasons;		/* nets: some interface is down, its reason is shown */
+	const struct lnet_table *last;	/* with several tables: the one sent last */
+	bool reasons;		/* net show: an interface is down, so reasons are shown */
+	/* net show: the table sent last has the part of this driver */
 	const struct lnet_lnd_ops *lnd_ops;
 	struct lnet_lnd_tables lnd;
 	struct lnet_table counters;
 	struct lnet_key counter_keys[LNET_LND_COUNTERS_MAX];
-	struct lnet_peer *peer;		/* counted */
-	void *priv;			/* the command's */
-	struct lnet_nid nid;		/* filters */
-	u32 net, kind, pos, sub;	/* kind: the command's; sub: next element of an item */
+	struct lnet_peer *peer;		/* referenced */
+	void *priv;			/* of the command */
+	struct lnet_nid nid;		/* filter */
+	u32 net, kind, pos, sub;	/* net: filter; kind: of the command; sub: next element */
 	u8 level;
 	bool filtered, backup, table, head;	/* head: the top key was sent */
 	bool commented;			/* lnet_control_dump_comment() was called */
-	/* key tables that the next piece begins with */
+	/* key tables at the start of the next piece */
 	void *held;
 	u32 held_len;
 };
 
 /*
- * Checks the request; @d is the caller's memory. 0, and lnet_control_dump_end() is owed, or -errno
- * with @e.
+ * Checks the request, and starts a dump in @d, which the caller owns. 0: lnet_control_dump_end()
+ * must follow. Else -errno with @e
  */
 int lnet_control_dump_start(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 			    struct lnet_ctl_dump *d, struct lnet_ctl_err *e);
 /*
- * 0: all is said. 1: call again with an empty sink. -EINPROGRESS: the answer comes later, ops->wake
- * says when. Else -errno with
- * @e. Task context, takes the configuration mutex and one shard at a time.
+ * 0: the dump is complete. 1: call again with an empty sink. -EINPROGRESS: retry after ops->wake().
+ * Else -errno with @e. Task context, takes the configuration mutex and one shard at a time.
  */
 int lnet_control_dump_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
 /*
- * The same into an empty @w. Stock's tool takes a datagram without a value for the end of the
- * answer, so no piece of 8 KiB ends with a key table: the next piece begins with it. -EMSGSIZE: an
- * item does not fit in a piece.
+ * As lnet_control_dump_next(), into an empty @w. For stock's tool, a datagram without a value ends
+ * the reply. So no piece of 8 KiB ends with a key table: the next piece begins with it. -EMSGSIZE:
+ * an item does not fit in a piece
  */
 int lnet_control_dump_piece(struct lnet_ctl_dump *d, struct lnet_nlw *w, struct lnet_ctl_err *e);
-/* A first piece for a reader that must not wait in its first call: a comment. */
+/* Writes a comment as the first piece, for a reader that must not wait in its first call. */
 void lnet_control_dump_comment(struct lnet_ctl_dump *d, struct lnet_nlw *w);
 void lnet_control_dump_end(struct lnet_ctl_dump *d);
 
