@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* explain: the path that a request to a peer would take now, why, and when it would be given up. */
+/* explain: the path that a request to a peer would take now, the reason, and its timeouts. */
 #include "control/command.h"
 #include "shard/shard.h"
 #include "topology/topology.h"
@@ -46,10 +46,10 @@ static const struct lnet_key explain_keys[] = {
 };
 static const struct lnet_table explain_table = { explain_keys, ARRAY_SIZE(explain_keys) };
 
-/* ---- looking --------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 struct cand_view {
-	struct lnet_nid source, nid, router;	/* router: any NID if there is none */
+	struct lnet_nid source, nid, router;	/* router: any NID if none */
 	bool chosen;
 	int pair, near, far;			/* health of the path alone, and of its ends */
 	s64 rank[LNET_NR_PATH_RANKS];
@@ -92,7 +92,7 @@ static void times_see(struct explain_view *v, const struct lnet *ln, const struc
 	v->suspect_ns = lnet_path_suspect_after(ln, path);
 }
 
-/* [sh] A request of 0 bytes to @pni that asks for nothing. */
+/* [sh] Selects as for a request of 0 bytes to @pni without a binding to an NI. */
 static void see(struct explain_view *v, struct lnet_peer_ni *pni)
 {
 	struct lnet_peer *peer = pni->peer;
@@ -143,7 +143,7 @@ static int explain_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req
 	return d->priv ? 0 : -ENOMEM;
 }
 
-/* ---- telling --------------------------------------------------------------------------------- */
+/* ---- showing --------------------------------------------------------------------------------- */
 
 static void nid_emit(struct lnet_sink *s, unsigned int key, const struct lnet_nid *nid)
 {
@@ -165,7 +165,7 @@ static void path_emit(struct lnet_sink *s, unsigned int first_key, const struct 
 	nid_emit(s, first_key + 2, &c->router);
 }
 
-/* Whom failures so far were charged to. */
+/* Returns the parts of the path to which failures so far were attributed. */
 static const char *blamed(const struct cand_view *c)
 {
 	if (c->near < LNET_HEALTH_MAX)
@@ -175,7 +175,7 @@ static const char *blamed(const struct cand_view *c)
 	return c->pair < LNET_HEALTH_MAX ? "path" : "nobody";
 }
 
-/* Candidate d->sub. */
+/* Writes candidate d->sub; false: there is none */
 static bool cand_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, void *arg)
 {
 	const struct explain_view *v = arg;

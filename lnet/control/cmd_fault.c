@@ -50,7 +50,7 @@ static const struct lnet_field drop_fields[] = {
 	{ NULL }
 };
 
-/* Reads what to do, and makes r->rule an empty rule of the kind. */
+/* Reads the operation, and makes r->rule an empty rule of its kind. */
 static int op_of(const struct lnet_ctl_req *req, struct fault_req *r, struct lnet_ctl_err *e)
 {
 	int rc;
@@ -168,7 +168,7 @@ static int fault_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 	if (rc)
 		return rc;
 	d->kind = r.rule.kind;
-	/* no words: it is how stock's lists say that they are empty */
+	/* -ENOENT without a text: stock's lists report in this way that they are empty */
 	return lnet_rule_at(d->ctl->ln, d->kind, 0, NULL);
 }
 

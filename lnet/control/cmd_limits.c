@@ -67,7 +67,7 @@ static void limit_windows_per_peer(struct lnet *ln, struct lnet_use *use)
 	}
 }
 
-/* Each peer with windows has exactly one of rank 1, so this list has each peer once. */
+/* Each peer with windows has exactly one window of rank 1, so this list has each peer once. */
 static void reply_use(struct lnet *ln, struct lnet_use *use, bool held)
 {
 	const struct lnet_window *w;
@@ -97,7 +97,7 @@ static void limit_held_per_peer(struct lnet *ln, struct lnet_use *use)
 	reply_use(ln, use, true);
 }
 
-/* A bound per shard: @member of a shard is what the shard uses. */
+/* A bound per shard; @member of the shard counts the use. */
 #define SHARD_LIMIT(name, member)						\
 static void limit_##name(struct lnet *ln, struct lnet_use *use)			\
 {										\
@@ -226,7 +226,7 @@ static void core_fill(struct limits_view *v, struct lnet *ln)
 	}
 }
 
-/* The row shows the interface with the largest use, and the sum of the counters of all. */
+/* The row shows the interface with the largest use, and the sum of all interfaces' counters. */
 static void ni_fill(struct limits_view *v, struct lnet_ni *ni)
 {
 	u64 values[LNET_LND_COUNTERS_MAX];

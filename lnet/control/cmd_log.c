@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Changes of the configuration in the log: what was asked for, and by whom. */
+/* Logs changes of the configuration: the request and its sender. */
 #include "control/command.h"
 #include "shard/shard.h"
 
 #define WORDS_MAX 160
 
-/* Fault rules have messages of their own. */
+/* Fault rules have separate messages. */
 static const struct {
 	u8 cmd;
-	const char *add, *set, *del;	/* what a request with CREATE, REPLACE, neither does */
+	const char *add, *set, *del;	/* command names with CREATE, with REPLACE, with neither */
 } changes[] = {
 	{ LNET_NL_CONFIGURE, "lnet configure", "lnet configure", "lnet unconfigure" },
 	{ LNET_NL_NETS, "net add", "net set", "net del" },
@@ -42,7 +42,7 @@ struct text {
 	int len;
 };
 
-/* Keys and values as they come: "net type tcp, local NI(s) interfaces 0 eth0". */
+/* Writes keys and values in their order: "net type tcp, local NI(s) interfaces 0 eth0". */
 static void list_write(struct text *t, struct lnet_req r, unsigned int depth)
 {
 	struct lnet_val v;

@@ -14,8 +14,8 @@ struct ni_req {
 	struct lnet_ni_cfg cfg;
 	u32 net;		/* LNET_NET_ANY: all */
 	bool by_name, all, whole_net;	/* whole_net: del of a net without a list */
-	bool waits;		/* add: it is not there yet */
-	s64 health, fatal, drained;	/* HEALTH_UNSET: leave */
+	bool waits;		/* add: its device or address is missing */
+	s64 health, fatal, drained;	/* HEALTH_UNSET: no change */
 };
 
 struct ni_list {
@@ -25,9 +25,9 @@ struct ni_list {
 	struct lnet_ctl_err *e;
 };
 
-/* ---- taking requests apart ------------------------------------------------------------------- */
+/* ---- reading requests ------------------------------------------------------------------------ */
 
-/* -1 is the default of each number. */
+/* A number of -1 means its default. */
 #define NI_NUMBER(table, name, min_, max_)							\
 	NI_##table(LNET_FIELD(NUM_DEF, #name, struct ni_req, cfg.name, .stock = true,		\
 			      .min = min_, .max = max_),)
@@ -105,7 +105,7 @@ static struct ni_req *req_new(struct ni_list *l, u32 net)
 	return r;
 }
 
-/* Everything of an element but which interface it is. */
+/* Reads all values of an element, except the keys that name the interface. */
 static int element_values(struct ni_list *l, struct lnet_req elem, struct ni_req *r)
 {
 	struct lnet_val v;
@@ -114,7 +114,7 @@ static int element_values(struct ni_list *l, struct lnet_req elem, struct ni_req
 	return rc || !lnet_req_find(elem, "CPT", &v) ? rc : cpts(&v, r, l->ctl->ln, l->e);
 }
 
-/* { 0: eth0, 1: eth1 }: one request each. */
+/* Reads { 0: eth0, 1: eth1 } as one request for each interface. */
 static int element_interfaces(struct ni_list *l, u32 net, struct lnet_req elem,
 			      struct lnet_req names)
 {
@@ -159,7 +159,7 @@ static int element(struct ni_list *l, u32 net, struct lnet_req elem)
 	if (rc)
 		return rc;
 	r->all = lnet_nid_is_any(&r->cfg.nid);
-	/* Where to look for the address, if it is not there yet. */
+	/* The device on which the node awaits the address, if it is missing. */
 	if (lnet_req_find(elem, "interfaces", &names) && lnet_req_next(&names.list, &key) &&
 	    lnet_req_next(&names.list, &name) &&
 	    lnet_val_text(&name, r->cfg.ifname, sizeof(r->cfg.ifname)))
@@ -169,11 +169,11 @@ static int element(struct ni_list *l, u32 net, struct lnet_req elem)
 	return element_values(l, elem, r);
 }
 
-/* Rules of ip2nets: of each net the first that matches counts, with all that it says of it. */
+/* Rules of ip2nets: for each net, the first matching rule counts, with all its interfaces. */
 struct rules {
 	struct lnet_net_sink sink;
 	struct ni_list *l;
-	unsigned int first, before;	/* interfaces before the rules, before the rule */
+	unsigned int first, before;	/* interfaces before all rules; before this rule */
 };
 
 static int rules_net(struct lnet_net_sink *s, u32 net, const char *ifname, u64 cpts)
@@ -256,7 +256,7 @@ const struct lnet_lnd_ops *lnet_ctl_driver(const struct lnet *ln, u32 net)
 	return NULL;
 }
 
-/* What can be said of a request before it is time to carry it out. */
+/* Checks of a request that are possible before its execution. */
 static int add_check_early(struct ni_list *l, const struct ni_req *r)
 {
 	char buf[LNET_NIDSTR_SIZE];
@@ -281,7 +281,7 @@ static int is_waiting(struct ni_list *l, const struct ni_req *r)
 	return 0;
 }
 
-/* The address of an interface that is named. 0, also when it is to be waited for. */
+/* Finds the address of an interface by its name. 0 also if the node will await the address. */
 static int find_address(struct ni_list *l, struct ni_req *r, bool may_wait)
 {
 	int rc = l->ctl->ops->interface_nid(l->ctl->arg, r->cfg.ifname, r->net, &r->cfg.nid);
@@ -293,7 +293,7 @@ static int find_address(struct ni_list *l, struct ni_req *r, bool may_wait)
 	if (r->waits)
 		return is_waiting(l, r);
 	why = rc == -EADDRNOTAVAIL ? "it has no address" : lnet_ctl_why(rc);
-	/* stock's errno, our words */
+	/* stock's errno, but not its text */
 	return lnet_ctl_fail(l->e, rc == -ENODEV ? -ENETDOWN : rc, "interface '%s': %s",
 			     r->cfg.ifname, why);
 }
@@ -324,8 +324,8 @@ static int add_check_one(struct ni_list *l, unsigned int i, bool may_wait)
 }
 
 /*
- * Is it for its device or the first address of that, that it cannot be added? A NID whose interface
- * is named too tells where it will appear.
+ * True if the add failed because the device or its first address is missing. A request for a NID
+ * may name the device on which the NID will appear.
  */
 static bool has_to_come(struct ni_list *l, const struct ni_req *r, int err)
 {
@@ -345,7 +345,7 @@ static int add_one(struct ni_list *l, struct ni_req *r, bool may_wait)
 	int rc;
 
 	if (!r->by_name)
-		cfg.ifname[0] = 0;	/* the driver finds it by the address */
+		cfg.ifname[0] = 0;	/* the driver finds the device by the address */
 	rc = r->waits ? -EADDRNOTAVAIL : lnet_ni_add(l->ctl->ln, &cfg);
 	if (!rc)
 		lnet_ctl_marks_set(l->ctl->ln, &cfg.nid, &w.marks);
@@ -375,16 +375,16 @@ static int nets_add(struct ni_list *l, bool may_wait)
 			continue;
 		rc = lnet_ctl_fail(l->e, rc, "cannot add %s: %s",
 				   lnet_nid_str(&l->req[i].cfg.nid, buf), lnet_ctl_why(rc));
-		while (!may_wait && i--)	/* else a transaction, which undoes it */
+		while (!may_wait && i--)	/* else the transaction undoes it */
 			lnet_ni_del(ln, &l->req[i].cfg.nid);
 		return rc;
 	}
 	return 0;
 }
 
-/* ---- finding what is there ------------------------------------------------------------------- */
+/* ---- finding interfaces ---------------------------------------------------------------------- */
 
-/* Does @r mean this interface, which is there or waits? */
+/* True if @r selects this interface, which exists or is awaited. */
 static bool req_means(const struct ni_req *r, u32 net, const char *ifname,
 		      const struct lnet_nid *nid)
 {
@@ -395,7 +395,7 @@ static bool req_means(const struct ni_req *r, u32 net, const char *ifname,
 	return r->by_name ? !strcmp(r->cfg.ifname, ifname) : lnet_nid_same(&r->cfg.nid, nid);
 }
 
-/* NIDs that @r means, without loopback: their number, at most LNET_MAX_NIS. */
+/* Finds the NIDs that @r selects, except loopback. Returns how many, at most LNET_MAX_NIS. */
 static unsigned int nids_meant(struct lnet *ln, const struct ni_req *r, struct lnet_nid *nids)
 {
 	struct lnet_ni *ni;
@@ -410,7 +410,7 @@ static unsigned int nids_meant(struct lnet *ln, const struct ni_req *r, struct l
 	return nr;
 }
 
-/* The first of @w and the interfaces that wait after it that @r means. */
+/* Returns the first awaited interface, from @w on, that @r selects; NULL: none. */
 static const struct lnet_ctl_waiting *waiting_meant(const struct ni_req *r,
 						    const struct lnet_ctl_waiting *w)
 {
@@ -436,7 +436,7 @@ static int none_meant(struct ni_list *l, const struct ni_req *r)
 			     lnet_nid_str(&r->cfg.nid, nid));
 }
 
-/* Calls @fn for every NID that the list means. No call if a part of the list means nothing. */
+/* Calls @fn for every NID that the list selects. If an entry selects none, makes no call. */
 static int for_meant(struct ni_list *l, int (*fn)(struct ni_list *l, const struct ni_req *r,
 						  const struct lnet_nid *nid))
 {
@@ -448,7 +448,7 @@ static int for_meant(struct ni_list *l, int (*fn)(struct ni_list *l, const struc
 
 	for (r = l->req; r < l->req + l->nr && !rc; r++)
 		if (!nids_meant(ln, r, nids) && !waiting_meant(r, l->ctl->waiting) &&
-		    !(r->all && r->net == LNET_NET_ANY))	/* of all, there may be none */
+		    !(r->all && r->net == LNET_NET_ANY))	/* "all" may select none */
 			rc = none_meant(l, r);
 	for (r = l->req; r < l->req + l->nr && !rc; r++) {
 		nr = nids_meant(ln, r, nids);
@@ -576,7 +576,7 @@ static bool first_peer(struct lnet *ln, struct lnet_nid *nid)
 	return true;
 }
 
-/* Back to the loopback interface alone. Interfaces first: then nobody makes peers any more. */
+/* Removes all but the loopback interface: NIs before peers, so that no message adds a peer. */
 static int unconfigure(struct lnet_control *ctl)
 {
 	struct lnet_route_info route;

@@ -47,7 +47,7 @@ void lnet_ctl_stat_done(struct lnet_view_stat *v)
 			all[i]->avg_ns = div_u64(all[i]->avg_ns, all[i]->samples);
 }
 
-/* Latency is kept per path. Visits every peer, one lock hold each. */
+/* Each path has its own latency. Visits every peer, and takes the shard lock once for each. */
 static void ni_latency(const struct lnet_ni *ni, struct lnet_view_stat *v)
 {
 	struct lnet_peer_ni *pni;
@@ -128,7 +128,7 @@ bool lnet_ctl_ni_up(const struct lnet_ni *ni)
 	return lnet_ni_usable(ni) && lnet_ni_has_link(ni) && atomic_read(&ni->health) > 0;
 }
 
-/* "[0,1]", with the quotes that make it a text in YAML. @set 0: all. */
+/* Writes "[0,1]" with the quotes that make it a text in YAML. @set 0: all CPTs */
 static void cpts_text(u64 set, unsigned int nr_cpts, char *buf, size_t size)
 {
 	u64 cpts = set ? set : U64_MAX >> (64 - nr_cpts);
@@ -149,7 +149,7 @@ static void cpts_text(u64 set, unsigned int nr_cpts, char *buf, size_t size)
 	scnprintf(buf + len, size - (size_t)len, "]\"");
 }
 
-/* cfg_mutex held. Out of service by hand: as long as something is under way, and then. */
+/* cfg_mutex held. A drained NI is "draining" while it has operations in flight, then "drained". */
 static const char *ni_status(struct lnet_ni *ni)
 {
 	if (!lnet_ctl_ni_up(ni))
@@ -159,7 +159,7 @@ static const char *ni_status(struct lnet_ni *ni)
 	return lnet_ni_is_empty(ni->ln, ni) ? "drained" : "draining";
 }
 
-/* Why the status is "down". */
+/* Returns why the status is "down". */
 static const char *ni_reason(const struct lnet_ni *ni)
 {
 	if (!lnet_ni_has_link(ni))
@@ -167,7 +167,7 @@ static const char *ni_reason(const struct lnet_ni *ni)
 	return lnet_ni_usable(ni) ? "health 0" : "not started";
 }
 
-/* The configuration of an interface, which exists or waits for its device. */
+/* Fills @v with the configuration of an interface, which exists or is awaited. */
 static void cfg_view(const struct lnet *ln, const struct lnet_ni_cfg *cfg,
 		     const struct lnet_ctl_marks *marks, struct lnet_view_ni *v)
 {
@@ -214,7 +214,7 @@ static void ni_view(struct lnet_ni *ni, unsigned int level, struct lnet_view_ni 
 		ni->ops->counters(ni, v->lnd_counters, false);
 }
 
-/* One that waits: as it will be. cfg_mutex held. */
+/* cfg_mutex held. Fills @v with the future values of an awaited interface. */
 static void waiting_view(const struct lnet_ctl_dump *d, const struct lnet_ctl_waiting *w,
 			 const struct lnet_lnd_ops *ops, struct lnet_view_ni *v)
 {
@@ -243,7 +243,7 @@ static bool net_is_first(const struct lnet *ln, const struct lnet_ni *ni)
 	return true;
 }
 
-/* A net with nothing but interfaces that wait, named by its first. */
+/* True if @w is the first interface of a net that has only awaited interfaces, and a driver. */
 static bool waiting_is_first(const struct lnet_control *ctl, const struct lnet_ctl_waiting *w)
 {
 	const struct lnet_ctl_waiting *other;
@@ -264,7 +264,7 @@ struct shown_net {
 	struct lnet_view_ni *v;		/* room for an interface */
 };
 
-/* The net at @pos, in the order of configuration. False: there are no more. */
+/* Finds the net at @pos, in the order of configuration. False: there are no more */
 static bool net_at(const struct lnet_ctl_dump *d, u32 pos, struct shown_net *n)
 {
 	const struct lnet *ln = d->ctl->ln;
@@ -304,7 +304,7 @@ static const struct lnet_lnd_tables *lnd_tables(struct lnet_ctl_dump *d,
 		return NULL;
 	if (d->lnd_ops == ops)
 		return &d->lnd;
-	d->lnd_ops = NULL;	/* until it has been sent */
+	d->lnd_ops = NULL;	/* until the table has been sent */
 	d->lnd.tunables = tunables ? &lnet_table_sock : NULL;
 	d->lnd.counters = counters ? &d->counters : NULL;
 	for (i = 0; counters && i < ops->nr_counters; i++)
@@ -316,7 +316,7 @@ static const struct lnet_lnd_tables *lnd_tables(struct lnet_ctl_dump *d,
 	return &d->lnd;
 }
 
-/* The driver's part of the table changes with the net. */
+/* Sends the table if it is the first, or if the driver of the net differs from the last one. */
 static bool net_table(struct lnet_ctl_dump *d, struct lnet_sink *s, const struct lnet_lnd_ops *ops)
 {
 	const struct lnet_lnd_tables *lnd = lnd_tables(d, ops);
@@ -327,15 +327,15 @@ static bool net_table(struct lnet_ctl_dump *d, struct lnet_sink *s, const struct
 			  d->table ? LNET_TABLE_AGAIN : LNET_TABLE_FIRST))
 		return false;
 	if (d->table)
-		d->head = false;	/* a table sent again is announced again */
+		d->head = false;	/* the header follows a repeated table */
 	d->table = true;
 	d->lnd_ops = ops;
 	return true;
 }
 
 /*
- * Interface d->sub of the net, those that wait last. False: there is none. In a backup, what was
- * added by its address must be so again: an interface may have several.
+ * Writes interface d->sub of the net, awaited ones last. False: there is none. In a backup, the NID
+ * identifies an interface that was added by its NID, because its device may have several.
  */
 static bool element_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, void *arg)
 {
@@ -369,7 +369,7 @@ found:
 	return true;
 }
 
-/* True: the whole net fitted. */
+/* True: the whole net fits */
 static bool net_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, struct shown_net *n)
 {
 	char text[LNET_NIDSTR_SIZE];
@@ -382,8 +382,8 @@ static bool net_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, struct shown_
 }
 
 /*
- * The last key of an interface is named only where one is down: without it the tables are those of
- * stock nodes.
+ * Tables have the key for reasons only if an interface is down or awaited. Else they equal those of
+ * stock LNet.
  */
 static bool has_reasons(const struct lnet_ctl_dump *d)
 {

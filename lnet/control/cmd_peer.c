@@ -14,13 +14,13 @@ struct peer_req {
 	struct lnet_nid primary, nids[LNET_CTL_NIDS_MAX];
 	unsigned int nr;
 	bool mr, log;
-	s64 health, state;		/* HEALTH_UNSET, STATE_UNSET: leave */
+	s64 health, state;		/* HEALTH_UNSET, STATE_UNSET: no change */
 	struct lnet_req pnis;		/* "peer ni" */
 	struct lnet_nid nid;		/* of the element of @pnis that was read last */
 	bool has_nid;
 };
 
-/* ---- taking requests apart ------------------------------------------------------------------- */
+/* ---- reading requests ------------------------------------------------------------------------ */
 
 /* A request that adds or deletes ignores "peer state" and "log", because exports may have them. */
 static const struct lnet_field peer_fields[] = {
@@ -90,7 +90,7 @@ static int add_check(struct lnet *ln, const struct peer_req *r, struct lnet_ctl_
 	return 0;
 }
 
-/* The second NID in a request for a peer that is not multi-rail. */
+/* Returns the second NID on a net in a request for a peer that is not multi-rail. */
 static const struct lnet_nid *further_nid(const struct peer_req *r)
 {
 	unsigned int i, k;
@@ -310,9 +310,9 @@ static void pni_view(const struct lnet_peer_ni *pni, struct lnet_view_pni *v)
 
 /* ---- paths: from level LNET_LEVEL_MORE on ---------------------------------------------------- */
 
-#define PATHS_MAX 64	/* shown of one interface: an element must fit in one message */
+#define PATHS_MAX 64	/* paths shown of one interface: an element must fit in one message */
 
-/* Of what @a and @b have together, whose buckets are @h. */
+/* Fills @v with @a and @b together; @h has the buckets of both. */
 static void times_view(const struct lnet_times *a, const struct lnet_times *b,
 		       const struct lnet_hist *h, struct lnet_view_times *v)
 {
@@ -359,7 +359,7 @@ static void path_view(const struct lnet_path *path, struct lnet_view_path *v)
 	times_view(&s->get_rtt, &s->put_ack, &s->answered, &v->trans);
 }
 
-/* Averages over all paths: how long it takes to send to the interface, and to be answered. */
+/* Averages over all paths: the time to send to the interface, and the time until the reply. */
 static void pni_averages(const struct lnet_peer_ni *pni, struct lnet_view_pni_more *v)
 {
 	u64 nr_send = 0, nr_trans = 0;
@@ -379,7 +379,7 @@ static void pni_averages(const struct lnet_peer_ni *pni, struct lnet_view_pni_mo
 	v->trans_avg_ns = nr_trans ? div64_u64(v->trans_avg_ns, nr_trans) : 0;
 }
 
-/* The @pos-th path of the @pni_pos-th interface as it is now; false: there are no more. */
+/* Finds path @pos of interface @pni_pos as it is now. False: there are no more */
 static bool path_at(struct lnet_peer *peer, u32 pni_pos, u32 pos, struct lnet_view_path *v)
 {
 	const struct lnet_peer_ni *pni;
@@ -431,7 +431,7 @@ static void peer_view(struct lnet_peer *peer, struct lnet_view_peer *v)
 	spin_unlock(&peer->sh->lock);
 }
 
-/* The @pos-th interface as it is now; false: there are no more. */
+/* Finds interface @pos as it is now. False: there are no more */
 static bool pni_at(struct lnet_peer *peer, u32 pos, struct lnet_view_pni *v)
 {
 	const struct lnet_peer_ni *pni;
@@ -452,7 +452,7 @@ static bool pni_at(struct lnet_peer *peer, u32 pos, struct lnet_view_pni *v)
 	return found;
 }
 
-/* What stock writes to its debug log. */
+/* Logs what stock LNet writes to its debug log. */
 static int peer_log(struct lnet *ln, const struct lnet_nid *nid)
 {
 	struct lnet_peer_ni *pni = lnet_peer_ni_lookup(ln, nid);
@@ -477,7 +477,7 @@ static int peer_log(struct lnet *ln, const struct lnet_nid *nid)
 	return rc;
 }
 
-/* Interface d->sub of d->peer. */
+/* Writes interface d->sub of d->peer; false: there is none */
 static bool pni_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, void *arg)
 {
 	struct lnet_view_pni *v = arg;
@@ -491,7 +491,7 @@ static bool pni_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, void *arg)
 	return true;
 }
 
-/* True: the whole of d->peer fitted. */
+/* True: all of d->peer fits */
 static bool peer_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_view_pni *v)
 {
 	struct lnet_view_peer view = { 0 };
@@ -505,8 +505,8 @@ static bool peer_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_
 }
 
 /*
- * The next peer after d->peer becomes it; NULL at the end. Loopback is passed over. Survives
- * removals (may then miss one).
+ * Advances d->peer to the next peer, except loopback; NULL at the end. If peers are removed
+ * meanwhile, the dump may miss one.
  */
 static void peer_next(struct lnet_ctl_dump *d)
 {
