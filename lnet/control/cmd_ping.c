@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* ping, discover; and where the NIDs of a node are handled. */
+/* The commands ping and discover; the CPT and the distance of NIDs. */
 #include "control/command.h"
 #include "shard/hooks.h"
 #include "topology/topology.h"
@@ -7,7 +7,7 @@
 
 #define PING_MS_MAX	180000
 
-/* ---- the answer to a ping: runs like a handler ----------------------------------------------- */
+/* ---- the reply to a ping: runs as a handler does --------------------------------------------- */
 
 static int read_info(struct lnet_ctl_ask *ask, const u8 *info, u32 len)
 {
@@ -17,7 +17,7 @@ static int read_info(struct lnet_ctl_ask *ask, const u8 *info, u32 len)
 	int rc = nis ? lnet_pinginfo_decode(&pi, info, len, nis, LNET_CTL_NIDS_MAX) : -ENOMEM;
 
 	if (rc == -EMSGSIZE || rc == -ENOBUFS)
-		rc = 0;		/* as many as came */
+		rc = 0;		/* use the NIDs that were decoded */
 	if (!rc)
 		ask->nids = kvcalloc(pi.nr + 1, sizeof(*ask->nids), GFP_NOFS);
 	if (!rc && !ask->nids)
@@ -38,7 +38,7 @@ static void ping_done(void *arg, int status, const u8 *info, u32 len,
 	lnet_ctl_ask_ended(ask, status ? status : read_info(ask, info, len));
 }
 
-/* ---- asking ---------------------------------------------------------------------------------- */
+/* ---- sending pings --------------------------------------------------------------------------- */
 
 struct ping_req {
 	s64 timeout_ms;
@@ -88,7 +88,7 @@ static int ping_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 		lnet_ctl_asks_free(set);
 		return rc;
 	}
-	/* As in stock, a timeout out of range is the longest. */
+	/* As in stock LNet, a timeout out of range becomes the longest one. */
 	if (r.timeout_ms < 1 || r.timeout_ms > PING_MS_MAX)
 		r.timeout_ms = PING_MS_MAX;
 	set->source = r.source;
@@ -142,7 +142,7 @@ static int read_own(struct lnet_ctl_ask *ask)
 	return rc;
 }
 
-/* No more than there was room for: more may have come. */
+/* Copies at most as many NIDs as there were before the lock: others may be added meanwhile. */
 static int read_peer(struct lnet_ctl_ask *ask, struct lnet_peer *peer)
 {
 	unsigned int max = READ_ONCE(peer->nr_pnis);
@@ -170,7 +170,7 @@ static int answer(struct lnet_ctl_ask *ask)
 {
 	struct lnet_peer_ni *pni = lnet_peer_ni_lookup(ask->set->ctl->ln, &ask->to.nid);
 	struct lnet_peer *peer = pni ? lnet_peer_of(pni) : NULL;
-	int rc = -ENOENT;		/* it has gone meanwhile */
+	int rc = -ENOENT;		/* the peer was removed meanwhile */
 
 	if (peer)
 		rc = lnet_nid_is_lo(&peer->primary) ? read_own(ask) : read_peer(ask, peer);
@@ -240,8 +240,8 @@ static int cpt_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ct
 }
 
 /*
- * How far @nid is, and which interface leads there: lower is nearer. False: nothing does, or it is
- * loopback.
+ * Finds the distance of @nid (0: this node, 1: a local net), and the position of the first NI on
+ * its net. False: there is no such NI, or @nid is loopback
  */
 static bool dist_find(struct lnet *ln, const struct lnet_nid *nid, struct lnet_view_dist *v)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The flight recorder by hand: start, stop, what it has, and its records in slices. */
+/* Commands of the flight recorder: start, stop, show, and reading its trace records in parts. */
 #include "control/command.h"
 #include "recorder/record.h"
 #include "recorder/recorder.h"
@@ -7,7 +7,7 @@
 #define SIZE_DEFAULT	(16ULL << 20)
 #define SIZE_MAX_BYTES	(1ULL << 30)
 #define PER_ITEM	16U		/* records */
-#define ITEMS_MAX	1024U		/* of an answer */
+#define ITEMS_MAX	1024U		/* of a reply */
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
@@ -62,9 +62,9 @@ static int record_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 /* ---- show ------------------------------------------------------------------------------------ */
 
 struct record_dump {
-	u64 seq;			/* of the next record; 0: what there is */
+	u64 seq;			/* of the next trace record; 0: show the state */
 	u32 items;
-	bool from, head;		/* "from" was given; with the head of a file */
+	bool from, head;		/* "from" was given; show the head of a file */
 	struct lnet_record_view view;
 	struct lnet_rec rec[PER_ITEM];
 	char text[2 * PER_ITEM * sizeof(struct lnet_rec) + 1];
@@ -130,7 +130,7 @@ static int show_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct record
 	return lnet_ctl_item_end(d, s) ? 0 : 1;
 }
 
-/* What did not fit is read once more. */
+/* Trace records that did not fit are read again by the next call. */
 static int data_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct record_dump *r)
 {
 	unsigned int nr;

@@ -5,13 +5,13 @@
 #include "service/service.h"
 #include "manage/manage.h"
 
-/* What an item may say. */
+/* The keys of an item. */
 struct route_req {
 	struct lnet_route_cfg cfg;
 	bool has_net, has_gateway, has_hops, has_priority;
 };
 
-/* ---- taking requests apart ------------------------------------------------------------------- */
+/* ---- reading requests ------------------------------------------------------------------------ */
 
 static const struct lnet_field route_fields[] = {
 	LNET_FIELD(NET, "net", struct route_req, cfg.net, .range_err = -ENXIO,	/* stock's errno */
@@ -31,7 +31,7 @@ static int item_read(struct lnet_req item, struct route_req *r, struct lnet_ctl_
 	return lnet_ctl_read(item, route_fields, r, e);
 }
 
-/* ---- changing them --------------------------------------------------------------------------- */
+/* ---- changes --------------------------------------------------------------------------------- */
 
 static const char *bad_gateway(const struct lnet_route_cfg *cfg)
 {
@@ -44,7 +44,7 @@ static const char *bad_gateway(const struct lnet_route_cfg *cfg)
 	return "it is an interface of this node";
 }
 
-/* Stock's text names two reasons; the node adds which of them it is. */
+/* Stock's text names two reasons; the node adds which one applies. */
 static int route_exists(struct lnet *ln, const struct lnet_route_cfg *cfg, struct lnet_ctl_err *e)
 {
 	char nid[LNET_NIDSTR_SIZE], net[LNET_NIDSTR_SIZE];
@@ -113,7 +113,7 @@ static const struct lnet_field notify_fields[] = {
 	{ NULL }
 };
 
-/* What stock's lctl tells of routers: "state", and when that was noticed. The net says nothing. */
+/* A report of stock's lctl: the "state" of a router, and when it was noticed. Ignores the net. */
 static int notify(struct lnet *ln, struct lnet_req item, const struct route_req *r, bool checks,
 		  struct lnet_ctl_err *e)
 {
@@ -192,7 +192,7 @@ static int routes_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet
 		if (!lnet_ctl_emit(d, s, &lnet_table_route, &v))
 			return 1;
 	}
-	/* The tool knows these words, and counts them as success. */
+	/* Stock's tool recognizes this text, and regards it as success. */
 	return d->head ? 0 : lnet_ctl_fail(e, 0, "No routes found");
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Routing as it is managed: on and off, how many buffers, what they are used for. */
+/* Commands for routing: switch it on or off, set the numbers of router buffers, show their use. */
 #include "control/command.h"
 #include "shard/shard.h"
 #include "router/router.h"
@@ -41,7 +41,7 @@ static int buffers_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 		{ .kind = LNET_FIELD_NUM, .size = 8, .min = -1 },
 		{ NULL }
 	};
-	s64 nr[LNET_NR_RTR];		/* -1: as it is */
+	s64 nr[LNET_NR_RTR];		/* -1: no change */
 	unsigned int cls;
 	int rc = 0;
 

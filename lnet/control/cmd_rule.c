@@ -38,7 +38,7 @@ static const struct lnet_table table = { keys, ARRAY_SIZE(keys) };
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* The next pair, its value as text, whichever way it came. 0: there is none; 1; -EINVAL. */
+/* Reads the next key, and its value as text. 1; 0: there is none; -EINVAL */
 static int pair(struct lnet_req *r, char *key, size_t size, char *value, struct lnet_ctl_err *e)
 {
 	struct lnet_val k, v;
@@ -57,7 +57,7 @@ static int pair(struct lnet_req *r, char *key, size_t size, char *value, struct 
 	return 1;
 }
 
-/* What exports say of a rule beside what it is. */
+/* True for keys of an export that are not parameters of the rule. */
 static bool is_told(const char *key)
 {
 	return !strcmp(key, "kind") || !strcmp(key, "id") || !strcmp(key, "state") ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tunables, statistics, and what the node says of itself. */
+/* Commands for tunables, statistics, and the description of the node. */
 #include "control/command.h"
 #include "shard/shard.h"
 #include "manage/manage.h"
@@ -121,8 +121,8 @@ static int numa_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 /* ---- show ------------------------------------------------------------------------------------ */
 
 /*
- * Stock's `global show`, in its order; "" is lnd_timeout, which is derived. What is not named
- * follows.
+ * The lines of stock's `global show`, in its order; "" is lnd_timeout, which is computed. All other
+ * tunables follow.
  */
 static const char *const stock_order[] = {
 	"numa_range",
@@ -268,9 +268,7 @@ static const u8 shown_counters[] = {
 	LNET_C_drop_count,
 };
 
-/*
- * The 26 of stock, then all others, so that the answer is one mapping and names no counter twice.
- */
+/* The reply is one mapping without repeated names: stock's 26 counters, then all others. */
 static bool counter_is_stock(unsigned int c)
 {
 	unsigned int i;

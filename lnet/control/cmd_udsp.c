@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Selection policies: udsp add, del and show, and what they make of interfaces. */
+/* Selection policies: udsp add, del and show, and their effect on interfaces. */
 #include "control/command.h"
 #include "names/names.h"
 #include "topology/topology.h"
 
-/* ---- taking requests apart ------------------------------------------------------------------- */
+/* ---- reading requests ------------------------------------------------------------------------ */
 
 /* The key "priority"; files have it inside "action". A value of -1 shows that none is set. */
 #define PRIORITY_FIELD										\
@@ -35,7 +35,7 @@ static const struct lnet_field idx_fields[] = {
 	{ NULL }
 };
 
-/* ---- changing them --------------------------------------------------------------------------- */
+/* ---- changes --------------------------------------------------------------------------------- */
 
 static int add(struct lnet *ln, int idx, const struct lnet_udsp_rule *rule, struct lnet_ctl_err *e)
 {
