@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Management of an instance: which command goes where. */
+/* Management of a node: checks each request, and calls its command. */
 #include "control/command.h"
 #include "shard/shard.h"
 #include "topology/topology.h"
@@ -81,7 +81,7 @@ bool lnet_control_tells(u8 cmd, u16 flags)
 	return c && !is_dump(flags) && !(flags & LNET_NL_F_STAGED) && flags & c->tells;
 }
 
-/* What all requests have in common: a known command, whole attributes, a node that is up. */
+/* Checks of all requests: the command is known, the attributes complete, the node configured. */
 static int request_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 			 const struct lnet_ctl_cmd *c, bool dump, struct lnet_ctl_err *e)
 {
@@ -180,7 +180,7 @@ int lnet_control_dump_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct 
 	return d->ops->next(d, s, e);
 }
 
-/* Key tables at the end of @w wait for the piece that has the first of their values. */
+/* Moves key tables at the end of @w to the next piece, which has their first value. */
 static int tables_hold(struct lnet_ctl_dump *d, struct lnet_nlw *w)
 {
 	u32 len = w->b.len - w->tables_at;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Interfaces that were configured before their device or address was there, and join when it is. */
+/* Awaited interfaces: they were configured without device or address, and are added later. */
 #include "control/command.h"
 #include "shard/shard.h"
 
@@ -66,7 +66,7 @@ void lnet_ctl_wait_del(struct lnet_control *ctl, const struct lnet_ctl_waiting *
 	mutex_unlock(&ctl->ln->cfg_mutex);
 }
 
-/* Every try that fails makes the driver say why: not each time, unless something is new. */
+/* The driver logs each failed try, so an unchanged address is tried once in so many checks. */
 #define LOOKS_PER_TRY 120
 
 static int join(struct lnet_control *ctl, struct lnet_ctl_waiting *w)
@@ -85,14 +85,14 @@ static int join(struct lnet_control *ctl, struct lnet_ctl_waiting *w)
 	if (lnet_nid_is_any(&cfg.nid))
 		cfg.nid = now;
 	else
-		cfg.ifname[0] = 0;	/* the driver finds it by the address */
+		cfg.ifname[0] = 0;	/* the driver finds the device by the address */
 	rc = lnet_ni_add(ctl->ln, &cfg);
 	if (!rc)
 		lnet_ctl_marks_set(ctl->ln, &cfg.nid, &w->marks);
 	return rc;
 }
 
-/* What fails for another reason stays, too: it may be gone the next time. */
+/* An interface that fails for another reason stays awaited: the reason may be temporary. */
 unsigned int lnet_control_join(struct lnet_control *ctl)
 {
 	struct lnet_ctl_waiting *w = ctl->waiting, *next;

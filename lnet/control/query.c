@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Several nodes asked at once, each answer or failure told: what ping and discover share. */
+/* Queries to several nodes at once, with a result for each node: shared by ping and discover. */
 #include "control/command.h"
 #include "topology/topology.h"
 #include "service/service.h"
@@ -13,7 +13,7 @@
 struct links {
 	const struct lnet_nid *source;	/* check only this interface; ANY: all */
 	u32 net[NETS_MAX];
-	unsigned int nr;		/* nets without a link; only NETS_MAX are kept */
+	unsigned int nr;		/* nets of the noted NIs; @net has the first NETS_MAX */
 	bool any;			/* the link of an interface is up */
 };
 
@@ -33,7 +33,7 @@ static void link_note(struct links *l, const struct lnet_ni *ni)
 	l->nr++;
 }
 
-/* A known peer: the interfaces of all its paths. */
+/* Notes the interfaces of all paths to a peer. False: the peer is unknown */
 static bool peer_noted(struct lnet *ln, const struct lnet_nid *nid, struct links *l)
 {
 	struct lnet_peer_ni *asked = lnet_peer_ni_lookup(ln, nid), *pni;
@@ -52,7 +52,7 @@ static bool peer_noted(struct lnet *ln, const struct lnet_nid *nid, struct links
 	return peer;
 }
 
-/* An unknown peer: the interfaces on its net; all interfaces if a route reaches the net. */
+/* Notes the interfaces on the net of an unknown peer; all interfaces if a route reaches it. */
 static void stranger_noted(struct lnet *ln, const struct lnet_nid *nid, struct links *l)
 {
 	u32 net = lnet_nid_net(nid);
@@ -68,8 +68,8 @@ static void stranger_noted(struct lnet *ln, const struct lnet_nid *nid, struct l
 }
 
 /*
- * No lock held. An interface that reaches the target must have its link up. 0; -EHOSTUNREACH: the
- * links of all of them are down, and @ask->why lists their nets.
+ * No lock held. An interface that reaches the target must have its link up. 0; -EHOSTUNREACH: no
+ * such interface has a link, and @ask->why lists their nets
  */
 static int links_check(struct lnet_ctl_ask *ask)
 {
@@ -98,7 +98,7 @@ static int links_check(struct lnet_ctl_ask *ask)
 	return -EHOSTUNREACH;
 }
 
-/* ---- asking ---------------------------------------------------------------------------------- */
+/* ---- queries --------------------------------------------------------------------------------- */
 
 static struct lnet_ctl_asks *set_new(struct lnet_control *ctl, const char *what,
 				     const struct lnet_ctl_target *to, unsigned int nr)
@@ -112,13 +112,13 @@ static struct lnet_ctl_asks *set_new(struct lnet_control *ctl, const char *what,
 	set->ctl = ctl;
 	set->source = LNET_NID_ANY;
 	set->nr = nr;
-	set->nr_open = nr + 1;		/* one is the starter's */
+	set->nr_open = nr + 1;		/* one is for the starter */
 	for (i = 0; i < nr; i++) {
 		set->ask[i].set = set;
 		set->ask[i].to = to[i];
 		set->ask[i].status = 1;
 	}
-	/* The tables of ping, by another name. */
+	/* The tables of ping, with the name of the command. */
 	set->what = what;
 	memcpy(set->keys, lnet_table_ping.keys, sizeof(set->keys));
 	set->keys[0].name = what;
@@ -144,7 +144,7 @@ struct lnet_ctl_asks *lnet_ctl_asks_new(struct lnet_control *ctl, const struct l
 	return set;
 }
 
-/* One is not open any more. True: the last one. */
+/* Ends one query, and stores its status. True: it was the last one */
 static bool close_one(struct lnet_ctl_asks *set, int *to, int status, bool *left)
 {
 	bool last;
@@ -172,7 +172,7 @@ void lnet_ctl_ask_ended(struct lnet_ctl_ask *ask, int status)
 		ctl->ops->wake(ctl->arg);
 }
 
-/* All at once: the slowest one sets the time. */
+/* Starts all queries at once, so the slowest one determines the duration. */
 void lnet_ctl_asks_start(struct lnet_ctl_asks *set, int (*start)(struct lnet_ctl_ask *ask))
 {
 	unsigned int i;
@@ -218,12 +218,12 @@ void lnet_ctl_asks_end(struct lnet_ctl_dump *d)
 	d->priv = NULL;
 }
 
-/* ---- telling --------------------------------------------------------------------------------- */
+/* ---- replies --------------------------------------------------------------------------------- */
 
 /*
- * The primary NID as in the peer table; "<?>" without a peer. Local NIDs have no peer, except the
- * loopback: for it stock's discover shows the first NID of the node, and stock's ping the loopback.
- * A ping reports Multi-Rail as this node's peer entry has it, and not as the reply has it.
+ * The primary NID as in the peer table; "<?>" without a peer. A local NID is its own primary NID.
+ * For the loopback, stock's discover shows the first NID of the node, and stock's ping the
+ * loopback. A ping shows Multi-Rail from the peer entry of this node, not from the reply.
  */
 static void known_of(const struct lnet_ctl_ask *ask, struct lnet_view_ping *v)
 {
@@ -280,7 +280,7 @@ static bool failure_emit(struct lnet_ctl_dump *d, struct lnet_sink *s,
 	struct lnet_view_failure v = { .what = "\n", .err = (s16)ask->status };
 	char nid[LNET_NIDSTR_SIZE];
 
-	/* comes first, also where nobody answered */
+	/* always the first table, even if no node replied */
 	if (!lnet_ctl_table(d, s, &ask->set->told))
 		return false;
 	if (d->last != &ask->set->failed) {	/* of the two tables, the one sent last */
@@ -297,8 +297,8 @@ static bool failure_emit(struct lnet_ctl_dump *d, struct lnet_sink *s,
 }
 
 /*
- * Targets that did not fail are answered. A peer that was created only for a failed request is
- * deleted. The driver still references it, so it is deleted as an operator would delete it.
+ * Fills in the results of discovered targets. Deletes a peer that was created only for a failed
+ * request, as an operator would, because the driver still references it.
  */
 static void answer_all(struct lnet_ctl_asks *set)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Replies: the key tables as data, and the sink that writes netlink messages into a flat buffer.
- * The platform sends the buffer, or makes it its socket buffer. Also the items and the words that
- * several commands write.
+ * Replies: the key tables as data, and the sink that writes netlink messages to a flat buffer. The
+ * platform sends the buffer, or uses its socket buffer as this buffer. Also the items and texts
+ * that several commands write.
  */
 #include "control/command.h"
 
@@ -70,9 +70,7 @@ static void key_emit(struct lnet_sink *s, unsigned int idx, const struct lnet_ke
 	}
 }
 
-/*
- * Emits the mapping inside key @idx. Recursion is as deep as the nesting of tables in control.def.
- */
+/* Emits the mapping inside key @idx. Recursion is as deep as tables nest in control.def. */
 static void nest_emit(struct lnet_sink *s, unsigned int idx, const struct lnet_table *t,
 		      const void *view, unsigned int level, bool backup)
 {
@@ -132,7 +130,7 @@ static bool msg_end(struct lnet_nlw *w, u32 at)
 static void table_keys(struct lnet_nlw *w, const struct lnet_table *t,
 		       const struct lnet_lnd_tables *lnd, bool again);
 
-/* Without the keys behind the stock node's, or with them. A table may also be all ours. */
+/* Returns how many keys to list: without @more, only those before the extensions; at least one. */
 static unsigned int table_size(const struct lnet_nlw *w, const struct lnet_table *t)
 {
 	unsigned int nr = t->nr;
@@ -162,7 +160,7 @@ static void table_key(struct lnet_nlw *w, const struct lnet_table *t, unsigned i
 	lnet_nlbuf_unnest(&w->b, at);
 }
 
-/* Recursion as deep as control.def nests. */
+/* Recursion is as deep as tables nest in control.def. */
 static void table_keys(struct lnet_nlw *w, const struct lnet_table *t,
 		       const struct lnet_lnd_tables *lnd, bool again)
 {

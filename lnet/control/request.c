@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Requests: walking the attributes that a client sent, after one check that they are well formed,
- * and the values that several commands read.
+ * Requests: checks that the attributes of a client are well formed, and reads them; also reads
+ * values that several commands need.
  */
 #include "control/command.h"
 
@@ -14,8 +14,8 @@ struct attr {
 };
 
 /*
- * The attribute at @at, 0 when there is none or it reaches beyond @end, else the distance to the
- * next.
+ * Reads the attribute at @at. Returns the distance to the next one; 0 if there is none at @at, or
+ * it reaches beyond @end.
  */
 static size_t attr_read(const u8 *at, const u8 *end, struct attr *a)
 {
@@ -44,8 +44,8 @@ static bool attr_valid(const struct attr *a)
 }
 
 /*
- * Walks the nest with a stack of ends: a list's content directly follows its header, so one pointer
- * goes through all levels.
+ * Keeps a stack of the ends of lists. The content of a list directly follows its header, so one
+ * pointer passes through all levels.
  */
 int lnet_req_check(const void *attrs, size_t len)
 {
@@ -109,7 +109,7 @@ bool lnet_req_next(struct lnet_req *r, struct lnet_val *v)
 	return false;
 }
 
-/* The part of @text without spaces at its ends. */
+/* Returns the part of @text without spaces at its ends, and without newlines at its end. */
 static const char *text_trim(const char *text, size_t *len)
 {
 	size_t n;
@@ -264,8 +264,8 @@ static int text_read(const struct lnet_field *f, const struct lnet_val *v, char 
 }
 
 /*
- * 255.255.255.255@net, which is how clients send *@net, is the pattern for any NID on the net. A
- * text with it that cannot be parsed is reported as the user has written it.
+ * 255.255.255.255@net is the pattern for any NID on the net; clients send *@net in this form. If
+ * such a text cannot be parsed, the error has it as the user wrote it.
  */
 static int nid_read(const struct lnet_field *f, const struct lnet_val *v, struct lnet_nid *nid,
 		    struct lnet_ctl_err *e)
