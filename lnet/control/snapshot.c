@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A configuration as a whole: read before a transaction, and made again when that fails. */
+/* Copies the configuration before a transaction, and restores it if the transaction fails. */
 #include "control/command.h"
 #include "shard/shard.h"
 #include "topology/topology.h"
@@ -10,7 +10,7 @@
 struct conf_peer {
 	struct list_head link;
 	struct lnet_nid primary;
-	u64 seq;		/* where it stands */
+	u64 seq;		/* its position in the list of peers */
 	bool mr, locked;
 	unsigned int nr, room;
 	struct lnet_nid nids[];
@@ -124,7 +124,7 @@ static int nis_read(struct lnet_control *ctl, struct lnet_ctl_conf *conf)
 	return rc;
 }
 
-/* Interfaces that come after their number was read are traffic's, and no configuration. */
+/* Peer NIs that are added after nr_pnis is read are dynamically created, not configured. */
 static int peer_read(struct lnet_peer *peer, struct lnet_ctl_conf *conf)
 {
 	unsigned int room = READ_ONCE(peer->nr_pnis);
@@ -208,21 +208,21 @@ int lnet_ctl_conf_read(struct lnet_control *ctl, struct lnet_ctl_conf **res)
 	return rc;
 }
 
-/* ---- making it so ---------------------------------------------------------------------------- */
+/* ---- restoring ------------------------------------------------------------------------------- */
 
-/* Memory may be short for a moment; a node that is neither old nor new would be worse. */
+/* A lack of memory may be brief, and a node with parts of both configurations would be worse. */
 #define TRIES_MAX 900		/* in a restore */
 #define TRIES_RUN 100		/* for one object of it */
 
 struct restore {
 	struct lnet_control *ctl;
 	struct lnet *ln;
-	const struct lnet_ctl_conf *now, *conf;	/* what there is, what is to be */
+	const struct lnet_ctl_conf *now, *conf;	/* current and target configuration */
 	unsigned int tries, run;		/* in all; for the current object */
 	int rc;					/* the first error */
 };
 
-/* True: what gave @rc is worth another try, which only memory is. Else @rc is noted. */
+/* True: the caller retries, because memory was short. Else stores @rc if it is the first error. */
 static bool again(struct restore *r, int rc)
 {
 	if (rc == -ENOMEM && ++r->run < TRIES_RUN && ++r->tries < TRIES_MAX)
@@ -340,7 +340,7 @@ static void tunables_make(struct lnet *ln, const struct lnet_ctl_conf *conf)
 	}
 }
 
-/* What is there and was not goes first: it may have what is to come back. */
+/* Deletes new objects first: they may use what a restored object needs. */
 static void restore(struct restore *r)
 {
 	const struct lnet_ctl_conf *now = r->now, *conf = r->conf;

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Transactions: requests of one sender are kept as they come, and carried out together or not at
- * all.
+ * Transactions: stores requests of one sender, and executes them together or not at all.
  *
- * Until the commit nothing changes, so a sender that dies leaves the node as it was, without
- * anybody having to notice: what it had sent waits for the next begin, or a minute. The commit is
- * one request; what fails in it is undone by making the configuration be what it was before.
+ * Nothing changes until the commit, so nobody has to detect that a sender died. The next begin, or
+ * a minute without a request, discards the stored requests. If a request fails during the commit,
+ * the node restores the previous configuration.
  */
 #include "control/command.h"
 #include "shard/shard.h"
 
-#define IDLE_S 60		/* a sender that is silent for so long has gone */
+#define IDLE_S 60		/* a transaction without further requests expires then */
 #define BYTES_MAX (16u << 20)	/* of requests in a transaction: more than 100,000 peers */
 
 struct staged {
@@ -26,7 +25,7 @@ struct lnet_ctl_trans {
 	size_t bytes;
 	u64 heard_ns;		/* when its sender last added to it */
 	u32 from;
-	bool alone;		/* it stands on what was read since @changes */
+	bool alone;		/* the commit fails unless ctl->changes is still @changes */
 	u32 changes;
 };
 
@@ -112,7 +111,7 @@ static int begin(struct lnet_control *ctl, const struct lnet_ctl_req *req)
 	return 0;
 }
 
-/* @nr: how many were carried out. */
+/* @nr: the number of requests that were executed. */
 static int carry_out(struct lnet_control *ctl, const struct lnet_ctl_trans *t, unsigned int *nr,
 		     struct lnet_ctl_err *e)
 {
