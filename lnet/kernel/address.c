@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The addresses of a namespace's devices, for who configures an interface by its name. */
+/* Finds the addresses of a namespace's devices, for interfaces that are configured by name. */
 #include "kernel.h"
 #include <linux/inetdevice.h>
 #include <linux/netdevice.h>
 #include <net/addrconf.h>
 #include <net/if_inet6.h>
 
-/* A label ("eth0:1") is a name too: of the address that has it. */
+/* A name may also be an address label ("eth0:1"), which selects the address that has it. */
 struct wanted {
 	const char *label;
 	char device[IFNAMSIZ];
@@ -37,7 +37,7 @@ static int nid_ip4(const struct wanted *want, const struct net_device *dev, stru
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
-/* Nobody can listen at one that may turn out to be another node's. */
+/* A socket cannot listen on a tentative address, because another node may have the same one. */
 static bool is_usable(const struct inet6_ifaddr *ifa)
 {
 	bool unsure = ifa->flags & IFA_F_TENTATIVE && !(ifa->flags & IFA_F_OPTIMISTIC);
@@ -64,7 +64,7 @@ static int nid_ip6(const struct wanted *want, const struct net_device *dev, stru
 }
 #endif
 
-/* IPv4 before IPv6. */
+/* Prefers an IPv4 address to an IPv6 address. */
 static int interface_nid(void *arg, const char *ifname, u32 net, struct lnet_nid *nid)
 {
 	struct lnet_netns *ns = arg;

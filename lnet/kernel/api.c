@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What lnet.ko offers to other modules: the API of include/lnet/lnet.h, and what drivers need. */
+/* Exports the API of include/lnet/lnet.h, and the functions that drivers call, to other modules. */
 #include "env.h"
 #include <lnet/env.h>
 #include <lnet/hash.h>
@@ -11,17 +11,17 @@
 /**
  * DOC: Using LNet from another module
  *
- * lnet_client_open() (netns.h) gives the &struct lnet of a network namespace; lnet_client_close()
- * ends its use. Everything between is declared in include/lnet/lnet.h, with the contract of each
- * call at its declaration; examples/kernel/lnet_loop.c is a whole user.
+ * lnet_client_open() (netns.h) returns the &struct lnet of a network namespace;
+ * lnet_client_close() ends its use. include/lnet/lnet.h declares all other calls with their
+ * contracts; examples/kernel/lnet_loop.c is a complete example.
  *
- * Context: all calls are made in process context with no spin lock held; they may sleep, and
+ * Context: a module calls the API in process context with no spin lock held. Calls may sleep, and
  * allocate with GFP_NOFS. They never wait for a peer or a link, so a caller in the path of memory
- * reclaim waits for memory at most. Handlers run in a worker, one at a time for each MD, and may
- * sleep and call the data API; they must not configure, nor close the client.
+ * reclaim waits at most for memory. Handlers run in a worker, one at a time for each MD. They may
+ * sleep and call the data API, but must not change the configuration or close the client.
  *
- * Memory of an MD is given as kernel addresses. It belongs to LNet until the event that has
- * .unlinked set; the buffer of one operation of a bound MD until the event with .final set.
+ * The memory of an MD is given by kernel addresses. LNet owns it until the event that has .unlinked
+ * set, and the buffer of one operation of a bound MD until the event with .final set.
  */
 
 /**

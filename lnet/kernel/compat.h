@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Where kernels differ; LNET_HAVE_* is what the probes of lnet/Kbuild found. */
+/* Hides differences between kernel versions; the probes of lnet/Kbuild define LNET_HAVE_*. */
 #ifndef LNET_KERNEL_COMPAT_H
 #define LNET_KERNEL_COMPAT_H
 
 #include <linux/hrtimer.h>
 
-/* An absolute time of CLOCK_MONOTONIC; @fn runs in hard irq. */
+/* The timer expires at an absolute time of CLOCK_MONOTONIC; @fn runs in hard irq. */
 static inline void lnet_hrtimer_setup(struct hrtimer *timer,
 				      enum hrtimer_restart (*fn)(struct hrtimer *timer))
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Where kernels differ in their sockets; LNET_HAVE_* is what the probes of lnet/Kbuild found. */
+/* Hides socket differences between kernels; the probes of lnet/Kbuild define LNET_HAVE_*. */
 #ifndef LNET_KERNEL_COMPAT_NET_H
 #define LNET_KERNEL_COMPAT_NET_H
 
 #include <linux/skbuff.h>
 #include <net/sock.h>
 
-/* Sends may come from who frees memory, in the middle of a page fault: its fragment is in use. */
+/* A thread may send from memory reclaim in a page fault, while its task fragment is in use. */
 static inline void lnet_sock_no_task_frag(struct sock *sk)
 {
 #ifdef LNET_HAVE_SK_USE_TASK_FRAG
@@ -15,8 +15,8 @@ static inline void lnet_sock_no_task_frag(struct sock *sk)
 }
 
 /*
- * Whose memory a socket reads: LNET_UBUF_OPS(name, fn) defines what says that a packet is gone, in
- * any context; lnet_ubuf_init() makes @ubuf one of those, with one reference.
+ * Sends by reference: LNET_UBUF_OPS(name, fn) defines the callback by which a packet drops its
+ * reference, in any context. lnet_ubuf_init() initializes @ubuf with it and one reference.
  */
 #ifdef LNET_HAVE_UBUF_INFO_OPS
 #define LNET_UBUF_OPS(name, fn) static const struct ubuf_info_ops name = { .complete = fn }
@@ -36,7 +36,7 @@ static inline void lnet_ubuf_init(struct ubuf_info *ubuf, lnet_ubuf_ops_t *ops)
 #else
 	ubuf->callback = ops->complete;
 #endif
-	/* TCP sends clones, which would be copies else. */
+	/* TCP sends clones; without these flags the kernel would copy their data. */
 	ubuf->flags = SKBFL_ZEROCOPY_FRAG | SKBFL_DONT_ORPHAN;
 	refcount_set(&ubuf->refcnt, 1);
 }

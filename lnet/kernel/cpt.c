@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* CPU partitions: which CPUs are in which, how far they are from each other and from memory. */
+/* Defines the CPU partitions, and their distances from each other and from memory. */
 #include "cpt.h"
 #include "env.h"
 #include "networks.h"
@@ -16,11 +16,11 @@ struct cpts {
 	cpumask_var_t cpus[LNET_MAX_SHARDS];
 	nodemask_t nodes[LNET_MAX_SHARDS];
 	int distance[LNET_MAX_SHARDS][LNET_MAX_SHARDS];
-	s16 of_node[MAX_NUMNODES];	/* the first that has CPUs of it, else the nearest */
-	u64 of_cpu[];			/* a bit, or 0; nr_cpu_ids of them */
+	s16 of_node[MAX_NUMNODES];	/* the nearest partition; of equals the first */
+	u64 of_cpu[];			/* [nr_cpu_ids] the bit of the partition, or 0 */
 };
 
-/* Those of the module, from its begin to its end. */
+/* Valid from lnet_cpts_init() to lnet_cpts_fini(). */
 static struct cpts *cpts;
 
 static void cpts_free(struct cpts *c)
@@ -76,7 +76,7 @@ static int node_put(struct cpts *c, unsigned int cpt, unsigned int node)
 	return rc;
 }
 
-/* One for each node that has CPUs, the last takes what is too much. */
+/* Makes one partition per NUMA node with CPUs; the last one also has the nodes above the limit. */
 static int by_node(struct cpts *c)
 {
 	unsigned int node, nr = 0;
@@ -92,7 +92,7 @@ static int by_node(struct cpts *c)
 	return rc;
 }
 
-/* Nodes in turn, so that a partition has CPUs of few. */
+/* Distributes the CPUs node by node, so that a partition has CPUs of few nodes. */
 static int by_number(struct cpts *c, unsigned int nr)
 {
 	unsigned int node, cpu, nr_cpus = num_online_cpus(), at = 0;
@@ -116,7 +116,7 @@ static void cpu_take(struct cpts *c, unsigned int cpu)
 	c->of_cpu[cpu] = 0;
 }
 
-/* X[..]: CPUs; C[..]: cores with all their CPUs, counted in each node. */
+/* X[..] excludes CPUs. C[..] excludes cores with all their CPUs; each node counts its own cores. */
 static void exclude(struct cpts *c, const unsigned long *numbers, bool cores)
 {
 	unsigned int node, cpu, other, core;
@@ -140,7 +140,7 @@ static void exclude(struct cpts *c, const unsigned long *numbers, bool cores)
 struct pattern {
 	const char *at;
 	bool nodes, numbered;
-	unsigned long *numbers;		/* of the brackets; LNET_RANGE_MAX bits */
+	unsigned long *numbers;		/* in the last brackets; LNET_RANGE_MAX bits */
 };
 
 static bool take(struct pattern *p, char c)
@@ -158,7 +158,7 @@ static int brackets(struct pattern *p)
 	return take(p, '[') ? lnet_ranges_take(&p->at, p->numbers, LNET_RANGE_MAX) : -EINVAL;
 }
 
-/* 2[4-7]: partitions come in order. */
+/* Reads "2[4-7]". The numbers of partitions start at 0 and have no gaps. */
 static int numbered(struct cpts *c, struct pattern *p)
 {
 	unsigned int number, i;
@@ -177,7 +177,7 @@ static int numbered(struct cpts *c, struct pattern *p)
 	return rc;
 }
 
-/* Twice: what is excluded comes before or behind what it is excluded from. */
+/* Skips exclusions, and applies them if @act. They may precede the partitions that they change. */
 static int exclusions(struct cpts *c, struct pattern *p, bool act)
 {
 	bool cores;
@@ -237,7 +237,7 @@ int lnet_cpts_check(const char *text)
 
 /* ---- distances ------------------------------------------------------------------------------- */
 
-/* Of the nodes that are farthest apart. */
+/* The largest distance between a node of @a and a node of @b. */
 static int distance(const struct cpts *c, unsigned int a, unsigned int b)
 {
 	int from, to, most = 0;
@@ -307,7 +307,7 @@ unsigned int lnet_cpts_nr(void)
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
-/* Each goes to another CPU of its partitions, as far as they reach. */
+/* Selects CPUs round-robin, so that the places of a partition use different CPUs. */
 void lnet_place_init(struct lnet_place *place, u64 which)
 {
 	static atomic_t turn;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * CPU partitions (CPTs): the CPUs of this machine in as many parts as a node has shards. A worker
- * of a shard, or of an interface, runs on the CPUs of its partitions.
+ * CPU partitions (CPTs): sets of CPUs of this machine, as many as a node has shards. A worker of a
+ * shard, or of an interface, runs on the CPUs of its partitions.
  *
- * They are made once, when the module is loaded, and never change: a CPU that comes later belongs
- * to none, one that goes leaves its work to others of its partition, the last one to any.
+ * Partitions are fixed when the module is loaded. A CPU that is online only later is in none. Work
+ * of an offline CPU runs on other CPUs of its partition, or on any CPU if all of these are offline.
  */
 #ifndef LNET_KERNEL_CPT_H
 #define LNET_KERNEL_CPT_H
@@ -13,30 +13,31 @@
 
 struct seq_file;
 
-/* Where something runs: on CPUs of the partitions whose bits are set, here if this is one. */
+/* Selects a CPU for a work item: the current one if it is in @cpts, else @cpu. */
 struct lnet_place {
 	u64 cpts;
-	int cpu;			/* if this is none of them */
+	int cpu;			/* round-robin choice of lnet_place_init() */
 };
 
 /*
- * The partitions that @pattern means, in spec/management.md's words, or @nr equal ones, 0: one for
- * each NUMA node, if it is "N". 0, -EINVAL, -ENOMEM, said in the log.
+ * Defines the partitions by @pattern (cpu_pattern in manual/kernel.md). If it numbers none: @nr
+ * equal ones, or one per NUMA node if @nr is 0. 0, -ENOMEM; -EINVAL, -ERANGE: not valid. Logs the
+ * CPU, node or partition that is wrong.
  */
 int lnet_cpts_init(const char *pattern, unsigned int nr);
 void lnet_cpts_fini(void);
-/* Is it a pattern, and of CPUs that are here? As above. */
+/* Checks that @pattern is valid on this machine. Result as of lnet_cpts_init(). */
 int lnet_cpts_check(const char *pattern);
 unsigned int lnet_cpts_nr(void);
 
-void lnet_place_init(struct lnet_place *place, u64 cpts);	/* 0: all */
+void lnet_place_init(struct lnet_place *place, u64 cpts);	/* @cpts 0: all */
 int lnet_place_cpu(const struct lnet_place *place);	/* for queue_work_on(); any context */
 
-/* Of who has the memory at @base, a kernel address, mapped or not; -1: unknown. */
+/* The partition nearest to the memory at @base, a kernel address, mapped or not; -1: unknown. */
 s32 lnet_cpt_of_memory(const void *base);
-int lnet_cpt_distance(s32 a, s32 b);	/* as node_distance(); both are there */
+int lnet_cpt_distance(s32 a, s32 b);	/* as node_distance(); both exist */
 
-/* debugfs: "0\t: 0-3", and "0\t: 0:10 1:21" */
+/* Print "0\t: 0-3", and "0\t: 0:10 1:21", to debugfs. */
 void lnet_cpts_show(struct seq_file *m);
 void lnet_cpts_distances_show(struct seq_file *m);
 
