@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The environment in the kernel: the clock, the workers that run the shards' passes and the polls
- * of drivers, and their timers.
+ * The environment in the kernel: the clock, the workers of shards and of the polls of drivers, and
+ * their timers.
  */
 #include "kernel.h"
 #include <linux/random.h>
@@ -9,15 +9,15 @@
 #include <net/net_namespace.h>
 
 #define LANE_WORK_BUDGET	64
-/* half a tick of the wheel: timers that are due together wake once */
+/* half a tick of the timer wheel, so that timers due at about the same time cause one wake-up */
 #define LANE_SLACK_NS		65536
 
 /* One shard's worker. */
 struct lane {
 	struct work_struct work;
 	struct hrtimer timer;
-	spinlock_t lock;		/* who arms; any context */
-	u64 armed_ns;			/* U64_MAX: not armed, or going off; READ_ONCE */
+	spinlock_t lock;		/* serializes op_arm(); any context */
+	u64 armed_ns;			/* U64_MAX: not armed, or expiring; READ_ONCE */
 	struct kernel_env *env;
 	struct lnet_place place;	/* the partition with the shard's number */
 	unsigned int shard;
@@ -27,12 +27,12 @@ struct kernel_env {
 	struct lnet_env env;
 	struct lnet *ln;		/* NULL before the start and after the end */
 	struct net *net;
-	struct delayed_work watch;	/* of handlers; unbound: a handler may block its CPU */
+	struct delayed_work watch;	/* of handlers; unbound, as a handler may block its CPU */
 	unsigned int nr_shards;
 	struct lane lanes[];
 };
 
-/* Of all namespaces: a namespace costs no thread. */
+/* Shared by all namespaces, so that a namespace needs no threads. */
 static struct workqueue_struct *workers;
 
 static struct kernel_env *kernel_env(struct lnet_env *env)
@@ -69,7 +69,7 @@ static void op_kick(struct lnet_env *base, unsigned int shard)
 {
 	struct kernel_env *env = kernel_env(base);
 
-	/* Before the start nothing is lost: the start runs all shards once. */
+	/* No wake-up is lost before the start, because the start runs all shards once. */
 	if (READ_ONCE(env->ln))
 		lane_queue(&env->lanes[shard]);
 }
@@ -85,7 +85,7 @@ static void op_arm(struct lnet_env *base, unsigned int shard)
 	if (!ln)
 		return;
 	spin_lock_irqsave(&lane->lock, flags);
-	/* Asked under the lock, so that of two who arm the later one knows both times. */
+	/* Read under the lock, so that the later of two callers knows both deadlines. */
 	next = lnet_shard_next_ns(ln, shard);
 	if (next < READ_ONCE(lane->armed_ns)) {
 		WRITE_ONCE(lane->armed_ns, next);
@@ -144,7 +144,7 @@ static const struct lnet_env_ops kernel_ops = {
 
 /* ---- the shards' workers --------------------------------------------------------------------- */
 
-/* The worker arms anew, whatever was armed between: it asks the shard, which knows. */
+/* May overwrite a newer armed_ns, so the worker reads the shard's deadline and arms again. */
 static enum hrtimer_restart lane_due(struct hrtimer *timer)
 {
 	struct lane *lane = container_of(timer, struct lane, timer);
@@ -212,8 +212,8 @@ void lnet_kernel_env_start(struct lnet_env *base, struct lnet *ln)
 }
 
 /*
- * A worker may be arming its timer, and a timer queueing its worker: once neither finds an
- * instance, each is ended after the other.
+ * A running worker may arm its timer, and the timer queues its worker. A worker that finds no
+ * instance arms nothing, so cancelling worker, timer and worker ends both.
  */
 void lnet_kernel_env_stop(struct lnet_env *base)
 {
@@ -229,7 +229,7 @@ void lnet_kernel_env_stop(struct lnet_env *base)
 	cancel_delayed_work_sync(&env->watch);
 }
 
-/* Again, for what a driver's worker was about to kick when the instance was taken away. */
+/* Stops again: a driver's worker may have kicked a shard after it read env->ln before the stop. */
 void lnet_kernel_env_destroy(struct lnet_env *env)
 {
 	if (!env)
@@ -266,7 +266,7 @@ static void poll_queue(struct lnet_poll *poll)
 	queue_work_on(lnet_place_cpu(&poll->place), workers, &poll->work);
 }
 
-/* The poll is gone when it says false. */
+/* If ready() returns false, the poll may be freed already. */
 static void poll_work(struct work_struct *work)
 {
 	struct lnet_poll *poll = container_of(work, struct lnet_poll, work);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The trace events: what each records. Numbers stay numbers, NIDs and states are texts, so that
- * filters name them as lnetctl does: echo 'peer == "10.0.0.2@tcp"' > events/lnet/lnet_op/filter
+ * Defines the trace events. NIDs and states are recorded as texts, so that filters name them as
+ * lnetctl does: echo 'peer == "10.0.0.2@tcp"' > events/lnet/lnet_op/filter
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM lnet
@@ -13,7 +13,7 @@
 #include <lnet/nid.h>
 
 #ifndef LNET_EVENT_NID
-#define LNET_EVENT_WORD 24	/* the longest name of a state, with its end */
+#define LNET_EVENT_WORD 24	/* the longest name of a state, with its NUL */
 #define LNET_EVENT_NID(to, nid) \
 	((nid) ? (void)lnet_nid_str(nid, to) : (void)strscpy(to, "-", LNET_NIDSTR_SIZE))
 #endif
@@ -100,7 +100,7 @@ TRACE_EVENT(lnet_rx,
 		  __entry->type, __entry->peer, __entry->len, __entry->from, __entry->to)
 );
 
-/* A local interface, what is known of a peer, or (no NID) whether the node routes. */
+/* The state of an NI, of a peer's session or discovery, or (without a NID) of the router. */
 DECLARE_EVENT_CLASS(lnet_state,
 	TP_PROTO(unsigned int netns, const struct lnet_nid *nid, const char *from, const char *to),
 	TP_ARGS(netns, nid, from, to),
@@ -260,7 +260,7 @@ TRACE_EVENT(lnet_conn,
 
 #endif
 
-/* Outside the guard: read once for each thing that the kernel makes of an event. */
+/* Outside the guard: the kernel includes this file once for each item that it generates. */
 #undef TRACE_INCLUDE_PATH
 #define TRACE_INCLUDE_PATH lnet/kernel
 #undef TRACE_INCLUDE_FILE

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Passive platform of the core in the kernel: a closed list of headers whose names
- * lnet/user/plat.h supplies as well.
- *
- * A name enters the core only by being in both files.
+ * Passive platform of the core in the kernel: a closed list of headers. The core may use a name of
+ * them only if lnet/user/plat.h also supplies it.
  */
 #ifndef LNET_KERNEL_PLAT_H
 #define LNET_KERNEL_PLAT_H
@@ -42,7 +40,7 @@
 #endif
 #include "trace.h"
 
-/* The clang capability of the user build; sparse and lockdep check the kernel's. */
+/* Lock annotations of the user build, for clang; sparse and lockdep check the kernel build. */
 #define __lnet_acquires
 #define __lnet_releases
 #define __must_hold_shard
@@ -50,13 +48,13 @@
 #define __guarded_by_shard
 #define __no_lock_check
 
-/* Names the calling thread, among those that live; for comparing only. */
+/* Identifies the calling thread among the living threads; only for comparisons. */
 #define plat_self()		((const void *)current)
 
 static inline void lnet_shard_role_take(void) {}
 static inline void lnet_shard_role_drop(void) {}
 
-/* Not in 6.1. */
+/* Linux 6.1 has no abs_diff(). */
 #ifndef abs_diff
 #define abs_diff(a, b) ({						\
 	__auto_type plat_a_ = (a);					\

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The tracepoints: what the core said, in words, with the network namespace it belongs to. */
+/* Passes traces of the core to tracepoints, with names of states and the network namespace. */
 #include "env.h"
 #include <lnet/nid.h>
 #include <net/net_namespace.h>
 #include "base/base.h"
 #include "path/path.h"
 
-/* A checker has nothing to find in what the kernel's macros make of it. */
+/* Hides the code that the kernel's macros generate from static checkers. */
 #ifndef __CHECKER__
 #define CREATE_TRACE_POINTS
 #endif
@@ -14,7 +14,7 @@
 
 EXPORT_TRACEPOINT_SYMBOL_GPL(lnet_conn);
 
-/* ---- words ----------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 #define EDGE(a, b)
 #define AEDGE(a, b)
@@ -55,7 +55,7 @@ static unsigned int space_of(const struct lnet *ln)
 	return lnet_env_net(ln->env)->ns.inum;
 }
 
-/* As ss and `readlink /proc/self/ns/net' name it; nobody's is 0. */
+/* The number that ss and `readlink /proc/self/ns/net' print; 0 without a shard. */
 static unsigned int space_of_shard(const struct lnet_shard *sh)
 {
 	return sh ? space_of(sh->ln) : 0;

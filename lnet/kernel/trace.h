@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Where the core says that something changed: a branch that is patched out until somebody enables
- * the event, then a call into trace.c.
+ * The trace calls of the core: a branch that is patched out until an operator enables the event,
+ * then a call into trace.c, or into the TCP driver for the event of connections.
  *
- * Read by plat.h, so that the core names neither tracepoints nor namespaces. What the events show
- * is in events.h. That of connections is called by the TCP driver, in its module.
+ * plat.h includes this file, so that the core names neither tracepoints nor namespaces. events.h
+ * defines the fields of the events.
  */
 #ifndef LNET_KERNEL_TRACE_H
 #define LNET_KERNEL_TRACE_H
@@ -24,8 +24,8 @@ struct lnet_select;
 struct sock_conn;
 
 /*
- * Each event: its arguments. In the context of the caller: process context, locks of the core held
- * or not; they only read, neither sleep nor allocate. @from and @to are states of the machine.
+ * The arguments of each event. Process context, locks of the core held or not. The functions only
+ * read, and neither sleep nor allocate. @from and @to are states of the machine.
  */
 #define LNET_TRACES(TRACE)								\
 	TRACE(op, const struct lnet_op *op, u8 from, u8 to)				\
@@ -52,7 +52,7 @@ LNET_TRACES(TRACE)
 		lnet_trace_##event(__VA_ARGS__);	\
 } while (0)
 
-/* A machine changes its state. */
+/* A state machine changes its state. */
 #define lnet_edge(machine, who, from, to)	lnet_trace(machine, who, from, to)
 #define lnet_edge_untraced(machine, from, to)	((void)0)
 
