@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The files below /sys/kernel/debug/lnet, as stock's: of the reader's network namespace. */
+/* Stock LNet's files below /sys/kernel/debug/lnet, for the network namespace of the reader. */
 #include "kernel.h"
 #include <linux/capability.h>
 #include <linux/debugfs.h>
@@ -16,8 +16,8 @@
 static struct dentry *directory;
 
 /*
- * Of who reads or writes, NULL if his namespace has none: looking makes none. He keeps the
- * namespace while he does, so its node stays.
+ * The node of the calling process, or NULL: a read or write creates no node. The process keeps its
+ * namespace alive during the call, and with it the node.
  */
 static struct lnet *callers_node(void)
 {
@@ -43,7 +43,7 @@ static void stats_show(struct seq_file *m, struct lnet *ln)
 
 /* ---- nis ------------------------------------------------------------------------------------- */
 
-/* A line for each shard, as it has credits of its own; as stock's, the loopback has none. */
+/* Prints a line per shard, as each has separate credits; as in stock, the loopback has none. */
 static void ni_show(struct seq_file *m, struct lnet_ni *ni)
 {
 	struct lnet *ln = ni->ln;
@@ -149,7 +149,7 @@ static void peers_reset(struct lnet *ln)
 
 /* ---- the rest -------------------------------------------------------------------------------- */
 
-/* This node routes nothing yet. */
+/* Prints the routing state, but no routes; lnetctl shows these. */
 static void routes_show(struct seq_file *m, struct lnet *ln)
 {
 	static const char *const words[LNET_NR_ROUTER_STATES] = {
@@ -178,7 +178,7 @@ static void buffers_show(struct seq_file *m, struct lnet *ln)
 				   v[i].min_credits);
 }
 
-/* Seconds that a driver has for one try. */
+/* Prints the attempt timeout in seconds, rounded up. */
 static void timeout_show(struct seq_file *m, struct lnet *ln)
 {
 	u64 tries, ns;
@@ -202,8 +202,8 @@ static void distances_show(struct seq_file *m, struct lnet *ln)
 
 static const struct text {
 	const char *name;
-	void (*show)(struct seq_file *m, struct lnet *ln);	/* NULL: there is no node */
-	void (*reset)(struct lnet *ln);	/* whatever is written; NULL: nothing can be */
+	void (*show)(struct seq_file *m, struct lnet *ln);	/* @ln NULL: no node */
+	void (*reset)(struct lnet *ln);	/* on any write; NULL: read-only */
 } texts[] = {
 	{ "stats", stats_show, lnet_stats_reset },
 	{ "nis", nis_show, nis_reset },
@@ -253,7 +253,7 @@ static const struct file_operations text_operations = {
 	.release = single_release,
 };
 
-/* A kernel without debugfs has no such files, and that is all. */
+/* Ignores errors: a kernel without debugfs only lacks these files. */
 void __init lnet_debugfs_init(void)
 {
 	unsigned int i;
@@ -264,7 +264,7 @@ void __init lnet_debugfs_init(void)
 				    (void *)&texts[i], &text_operations);
 }
 
-/* Waits for who is reading. */
+/* Waits until no process reads or writes a file. */
 void lnet_debugfs_fini(void)
 {
 	debugfs_remove(directory);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* /dev/lnet: what stock's tools ask by ioctl, of the caller's network namespace. */
+/* /dev/lnet: the ioctls of stock LNet's tools, for the network namespace of the caller. */
 #include "kernel.h"
 #include <linux/capability.h>
 #include <linux/fs.h>
@@ -50,7 +50,7 @@ static int get_peer(struct lnet *ln, void *buf)
 	return 0;
 }
 
-/* Of words there is room only in the log. */
+/* Logs the text of an error, because an ioctl returns only the errno. */
 static int told(int rc, const struct lnet_ctl_err *e)
 {
 	if (rc && e->text[0])
@@ -58,7 +58,7 @@ static int told(int rc, const struct lnet_ctl_err *e)
 	return rc;
 }
 
-/* The flags say whether the interfaces that the module's parameters name are wanted. */
+/* If the flags are not 0, also adds the interfaces that the module parameters name. */
 static int configure(struct lnet *ln, void *buf)
 {
 	const struct lnet_ioc_data *data = buf;
@@ -84,7 +84,7 @@ static int config_rtr(struct lnet *ln, void *buf)
 	return lnet_router_enable(ln, cfg->enable);
 }
 
-/* As stock has it. */
+/* As in stock LNet, a value out of range is -EINVAL. */
 static int tunable_set(struct lnet *ln, const char *name, u64 value)
 {
 	int rc = lnet_tunable_set(ln, name, value);
@@ -92,7 +92,7 @@ static int tunable_set(struct lnet *ln, const char *name, u64 value)
 	return rc == -ERANGE ? -EINVAL : rc;
 }
 
-/* -1: as it is. */
+/* @nr -1: leaves the tunable unchanged. */
 static int set_buffers(struct lnet *ln, const char *tunable, s32 nr)
 {
 	if (nr < -1)
@@ -183,7 +183,7 @@ static int get_numa(struct lnet *ln, void *buf)
 }
 
 /*
- * @size: minimum size of the buffer; the data version's buffer has another rule of length.
+ * @size: minimum size of the buffer; for LNET_IOC_VERSION_DATA, data_fits() also checks the size.
  * @change: the name of a request that changes the configuration and does not log the change itself.
  */
 static const struct request {
@@ -228,7 +228,7 @@ static const struct request *request_find(unsigned int nr)
 	return NULL;
 }
 
-/* Is the buffer as long as what it says is in it? */
+/* Returns true if the buffer is exactly as long as the header and both inline buffers. */
 static bool data_fits(const struct lnet_ioc_data *data)
 {
 	u64 len = sizeof(*data) + ALIGN((u64)data->inline_len1, 8) +
@@ -237,7 +237,7 @@ static bool data_fits(const struct lnet_ioc_data *data)
 	return data->hdr.len == len;
 }
 
-/* The whole buffer, with the header that was judged: the caller may change his meanwhile. */
+/* Copies the buffer, but keeps the checked header, as the caller may change it meanwhile. */
 static void *take(const struct request *r, const void __user *from, struct lnet_ioc_hdr *hdr)
 {
 	void *buf;
@@ -256,7 +256,7 @@ static void *take(const struct request *r, const void __user *from, struct lnet_
 	return ERR_PTR(-EINVAL);
 }
 
-/* The text of a change in the log: the new values. */
+/* Writes the new values to @words, for the log. */
 static void words_of(const struct request *r, const void *buf, char *words, size_t size)
 {
 	const struct lnet_ioc_config *cfg = buf;

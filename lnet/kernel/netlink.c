@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Management of the caller's namespace over generic netlink: requests in, messages out. */
+/* Management of the caller's namespace over generic netlink. */
 #include "kernel.h"
 #include <lnet/nid.h>
 #include <net/genetlink.h>
 #include <net/sock.h>
 #include <uapi/lnet_nl.h>
 
-/* answers are sent in pieces of this, if the reader's buffer has room for four of them */
+/* the size of a datagram of a dump, if the reader's receive buffer has room for four of them */
 #define DUMP_SIZE	32768
 #define DUMP_SIZE_MIN	8192
 
-/* A dump under way, at cb->args[0]. */
+/* A dump in progress, at cb->args[0]. */
 struct job {
 	struct lnet_ctl_dump dump;
 	struct lnet_ctl_err e;
 	struct lnet_netns *ns;
-	int err;			/* the verdict, if @finished */
-	bool finished;			/* nothing is left to say but the verdict */
-	bool called;			/* before: now it may wait */
-	u32 size;			/* of a piece */
+	int err;			/* the result of the dump, if @finished */
+	bool finished;			/* only the result is still to be sent */
+	bool called;			/* on_dump() was called before, so it may wait now */
+	u32 size;			/* of a datagram, at most */
 	u8 cmd;
 };
 
@@ -70,7 +70,7 @@ static int change(struct sk_buff *skb, const struct lnet_ctl_req *req, struct ln
 
 /* ---- dump ------------------------------------------------------------------------------------ */
 
-/* As on_do(): what fails here never was a dump. */
+/* Sends the error as on_do() does, because no dump has started. Frees @job. */
 static int refuse(struct netlink_callback *cb, struct job *job, int rc)
 {
 	struct netlink_ext_ack ack = { ._msg = job->e.text };
@@ -127,9 +127,9 @@ static void writer(const struct job *job, struct sk_buff *skb, const struct netl
 }
 
 /*
- * The first call is made within the request, under a lock of all families, and must not wait: the
- * reader gets a comment, and the wait is in its next call. Stock's tool takes a datagram from which
- * it gets no text for the end of the answer.
+ * The first call of on_dump() is made within the request, under a lock of all families, and must
+ * not wait. So it sends a comment, and the next call waits. An empty datagram is not possible, as
+ * stock's tool treats a datagram without a value as the end of the document.
  */
 static int answer_later(struct job *job, struct sk_buff *skb, struct netlink_callback *cb)
 {
@@ -169,7 +169,7 @@ static int next(struct job *job, struct sk_buff *skb, struct netlink_callback *c
 	}
 }
 
-/* What is in a piece goes first; the verdict comes with the next, empty one. */
+/* Sends a datagram with data first; the next call, without data, returns the result. */
 static int on_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct job *job = (struct job *)cb->args[0];
@@ -193,9 +193,9 @@ static int on_dump(struct sk_buff *skb, struct netlink_callback *cb)
 /* ---- a change that is answered as a dump is -------------------------------------------------- */
 
 /*
- * Other nodes are waited for where the reader waits, not here, under a lock of all families. The
- * verdict is in the end of the dump. An acknowledgement behind that would need room which the
- * buffer of stock's tool may not have.
+ * The reader's calls wait for other nodes, because this function runs under a lock of all families.
+ * The end of the dump has the result. No acknowledgement follows it, as the receive buffer of
+ * stock's tool may have no room for one.
  */
 static int tell(struct sk_buff *skb)
 {
@@ -209,8 +209,8 @@ static int tell(struct sk_buff *skb)
 /* ---- do -------------------------------------------------------------------------------------- */
 
 /*
- * The text of an error is on our stack, so the answer is sent from here; -EINTR tells netlink that
- * there is none to send.
+ * The text of an error is on the stack, so this function sends the error itself. -EINTR prevents
+ * netlink from sending another one.
  */
 static int on_do(struct sk_buff *skb, struct genl_info *info)
 {
@@ -236,7 +236,7 @@ static int on_do(struct sk_buff *skb, struct genl_info *info)
 			.validate = GENL_DONT_VALIDATE_STRICT | GENL_DONT_VALIDATE_DUMP,	\
 			__VA_ARGS__ }
 
-/* What a command does not have, do or dump, control.c refuses with words. */
+/* lnet/control/dispatch.c rejects, with a text, a do or a dump that a command does not have. */
 static const struct genl_ops operations[] = {
 	OP(CONFIGURE, DO), OP(NETS, DO, DUMP), OP(PEERS, DO, DUMP), OP(ROUTES, DO, DUMP),
 	OP(PING, DO, DUMP), OP(CPT_OF_NID, DUMP), OP(PEER_DIST, DUMP), OP(PEER_FAIL, DO),
@@ -247,7 +247,7 @@ static const struct genl_ops operations[] = {
 	OP(RECORD, DO, DUMP), OP(LIMITS, DUMP),
 };
 
-/* Nothing is sent to them; stock's tool asks for the group of a document's top key. */
+/* Nothing is sent to these groups, but stock's tool needs the group of a document's top key. */
 static const struct genl_multicast_group groups[] = {
 	{ .name = "ip2net" }, { .name = "net" }, { .name = "peer" }, { .name = "route" },
 	{ .name = "ping" }, { .name = "discover" }, { .name = "cpt-of-nid" },
@@ -263,7 +263,7 @@ static struct genl_family lnet_family __ro_after_init = {
 	.module = THIS_MODULE,
 	.ops = operations,
 	.n_ops = ARRAY_SIZE(operations),
-	/* beyond all: requests use flags freely, as stock's do */
+	/* above all commands: as in stock LNet, requests may set any flags */
 	.resv_start_op = U8_MAX,
 	.mcgrps = groups,
 	.n_mcgrps = ARRAY_SIZE(groups),

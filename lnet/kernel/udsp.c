@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Selection policies by ioctl, as stock's lnetctl adds, deletes and shows them. */
+/* The ioctls by which stock LNet's lnetctl adds, deletes and shows policies. */
 #include "kernel.h"
 #include <linux/uaccess.h>
 #include <uapi/lnet_ioctl.h>
 #include "names/names.h"
 #include "topology/topology.h"
 
-/* A rule with the words of its patterns. */
+/* A policy, with its patterns in the layout of the ioctl. */
 struct policy {
 	struct lnet_udsp_rule rule;
 	u32 words[LNET_UDSP_WORDS];
@@ -36,7 +36,7 @@ static int add(struct lnet *ln, const struct lnet_ioc_udsp *u, struct policy *p)
 	return rc ?: lnet_udsp_add(ln, u->idx, &p->rule);
 }
 
-/* Of a priority -1 is what is shown where there is none. */
+/* Rejects priorities above S32_MAX, such as -1, which shows print if there is no priority. */
 int lnet_ioc_udsp_add(struct lnet *ln, void *buf)
 {
 	const struct lnet_ioc_udsp *u = buf;
@@ -56,7 +56,7 @@ int lnet_ioc_udsp_add(struct lnet *ln, void *buf)
 	return rc;
 }
 
-/* All of none are gone at once. */
+/* Deleting all policies succeeds if there are none. */
 int lnet_ioc_udsp_del(struct lnet *ln, void *buf)
 {
 	const struct lnet_ioc_udsp *u = buf;
@@ -65,7 +65,7 @@ int lnet_ioc_udsp_del(struct lnet *ln, void *buf)
 	return u->idx == -1 && rc == -ENOENT ? 0 : rc;
 }
 
-/* How many words; *@res is freed by the caller unless that is an error. */
+/* Returns the number of words, or -errno. After a success, the caller frees *@res. */
 static int policy_get(struct lnet *ln, s32 idx, struct policy **res)
 {
 	struct policy *p = kvzalloc(sizeof(*p), GFP_KERNEL);
