@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* lnet.ko: how the module begins and ends. */
+/* Loads and unloads lnet.ko. */
 #include "cpt.h"
 #include "kernel.h"
 #include <lnet/nid.h>
 #include <net/net_namespace.h>
 
-/* After the load, as drivers can be loaded only then. */
+/* Runs after the module is loaded, because only then can a driver be loaded. */
 static void configure(struct work_struct *work)
 {
 	struct lnet_ctl_err e = { "" };
@@ -18,8 +18,8 @@ static void configure(struct work_struct *work)
 static DECLARE_WORK(configure_work, configure);
 
 /*
- * The parts in the order in which they need each other. The ways in are last to come and first to
- * go: who gets in finds all the rest.
+ * Each part starts after the parts that it uses. Parts that accept requests start last and end
+ * first, so that a request always finds all other parts.
  */
 static int __init lnet_module_begin(void)
 {
@@ -58,7 +58,7 @@ no_env:
 	return rc;
 }
 
-/* Who uses the API holds the module by its symbols, drivers too, interfaces hold their driver. */
+/* No user is left: API users and drivers hold this module by its symbols, NIs hold their driver. */
 static void __exit lnet_module_end(void)
 {
 	cancel_work_sync(&configure_work);

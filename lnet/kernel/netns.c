@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Network namespaces: each has an instance of its own from its first use to its end, with its own
- * interfaces, peers and tunables.
+ * Creates an instance at the first use of a network namespace, with separate interfaces, peers and
+ * tunables, and ends it with the namespace.
  */
 #include "cpt.h"
 #include "kernel.h"
@@ -15,8 +15,8 @@
 #include "shard/shard.h"
 
 /*
- * @netns_lock: which namespaces have an instance, who uses them, which drivers there are. Sleeps;
- * outside of all locks of instances; never held while an instance ends or a client is told.
+ * @netns_lock: protects @instances, the clients and states of each namespace, and @drivers. Taken
+ * before all locks of instances; not held while a running instance stops, or in a client's gone().
  */
 static DEFINE_MUTEX(netns_lock);
 static LIST_HEAD(instances);		/* struct lnet_netns */
@@ -35,7 +35,7 @@ struct lnet *lnet_netns_instance(const struct net *net)
 	return READ_ONCE(lnet_netns_of(net)->ln);
 }
 
-/* ---- what is looked after now and then ------------------------------------------------------- */
+/* ---- waiting interfaces, and transactions that expire ---------------------------------------- */
 
 #define TEND_MS 500
 
@@ -57,7 +57,7 @@ static void tend_work(struct work_struct *work)
 	mutex_unlock(&ns->cfg_lock);
 }
 
-/* Nobody adds any more. */
+/* The caller ensures that no request can schedule the work again. */
 static void tend_end(struct lnet_netns *ns)
 {
 	mutex_lock(&ns->cfg_lock);
@@ -66,7 +66,7 @@ static void tend_end(struct lnet_netns *ns)
 	cancel_delayed_work_sync(&ns->tend);
 }
 
-/* ---- the life of an instance ----------------------------------------------------------------- */
+/* ---- start and stop of an instance ----------------------------------------------------------- */
 
 static int drivers_add(struct lnet *ln)
 {
@@ -126,7 +126,7 @@ static int instance_start(struct lnet_netns *ns)
 	lnet_params_apply(ln);
 	ns->ctl.ln = ln;
 	lnet_kernel_env_start(ns->env, ln);
-	/* Who finds it without our lock finds all of it. */
+	/* A reader without netns_lock finds a completely initialized instance. */
 	smp_store_release(&ns->ln, ln);
 	list_add_tail(&ns->link, &instances);
 	life_log(ns, "started");
@@ -151,7 +151,7 @@ static void clients_tell(struct lnet_netns *ns)
 	mutex_unlock(&netns_lock);
 }
 
-/* netns_lock held: an instance is there after this. */
+/* netns_lock held. Creates the instance if there is none. 0 or -errno. */
 static int instance_want(struct lnet_netns *ns)
 {
 	if (ns->dying)
@@ -185,8 +185,8 @@ int lnet_netns_up(struct net *net, struct lnet_netns **nsp)
 }
 
 /*
- * Nobody asks for it any more: not its clients, who were told; not netlink and sysfs, which act for
- * processes that live in the namespace; not notifiers, shut out by RTNL.
+ * Nothing uses the instance any more when it is destroyed: clients were notified, netlink and sysfs
+ * act only for processes in the namespace, and RTNL excludes notifiers.
  */
 static void instance_stop(struct lnet_netns *ns)
 {
@@ -282,7 +282,7 @@ static void __net_exit net_end(struct net *net)
 	instance_stop(lnet_netns_of(net));
 }
 
-/* Like those of devices: ends while the namespace's devices still are there to say good-bye. */
+/* Registered like those of devices, so net_end() runs while the devices can still send. */
 static struct pernet_operations net_ops = {
 	.init = net_begin,
 	.exit = net_end,
@@ -304,10 +304,10 @@ void lnet_netns_fini(void)
 
 /**
  * lnet_client_open - use the LNet instance of a network namespace
- * @client: filled in by the caller as far as gone(); @client->ln is the answer
+ * @client: the caller sets gone(); this call sets the other fields
  * @net: the namespace
  *
- * Return: 0, -ENOMEM, or -ESHUTDOWN if the namespace is being taken down.
+ * Return: 0, -ENOMEM, or -ESHUTDOWN if the namespace is being removed.
  */
 int lnet_client_open(struct lnet_client *client, struct net *net)
 {
@@ -327,8 +327,8 @@ int lnet_client_open(struct lnet_client *client, struct net *net)
 EXPORT_SYMBOL_GPL(lnet_client_open);
 
 /**
- * lnet_client_close - the end of what lnet_client_open() began
- * @client: its memory may go when this returns
+ * lnet_client_close - end the use that lnet_client_open() began
+ * @client: the caller may free its memory after the return
  */
 void lnet_client_close(struct lnet_client *client)
 {
@@ -416,6 +416,6 @@ void lnet_driver_unregister(const struct lnet_lnd_ops *ops)
 	mutex_lock(&netns_lock);
 	driver_forget(ops);
 	mutex_unlock(&netns_lock);
-	/* A connection ends in its worker, whose last steps are the driver's code. */
+	/* The worker that ends a connection may still execute code of the driver. */
 	lnet_kernel_env_flush();
 }

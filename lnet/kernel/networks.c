@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The interfaces that the module's parameters mean. */
+/* Adds the interfaces that the module parameters networks and ip2nets define. */
 #include "networks.h"
 #include <lnet/nid.h>
 #include "model/model.h"
@@ -12,7 +12,7 @@ struct adder {
 	struct lnet_nid *added;		/* LNET_MAX_NIS */
 	unsigned int nr;
 	struct lnet_nid here;		/* ip2nets: the address that matched, on tcp */
-	u32 *seen;			/* ip2nets: nets that had their rule */
+	u32 *seen;			/* ip2nets: nets of rules that matched */
 	unsigned int nr_seen, nr_before;
 };
 
@@ -92,7 +92,7 @@ int lnet_networks_add(struct lnet_netns *ns, const char *text, struct lnet_ctl_e
 	return add(&a, add_networks, text);
 }
 
-/* Of each net the first rule that matches counts, with all that it says of that net. */
+/* For each net, only the first matching rule counts, with all interfaces that it lists there. */
 static int add_net_once(struct lnet_net_sink *s, u32 net, const char *ifname, u64 cpts)
 {
 	struct adder *a = adder(s);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The interfaces that the module's parameters mean: networks, ip2nets. */
+/* The interfaces that the module parameters networks and ip2nets define. */
 #ifndef LNET_KERNEL_NETWORKS_H
 #define LNET_KERNEL_NETWORKS_H
 
 #include "kernel.h"
 
 /*
- * Adds the interfaces that are meant, those that are there already left out. What fails is undone.
+ * Add the interfaces of @text that do not exist yet. On an error, remove those that were added.
  * cfg_lock held. 0 or -errno with @e.
  */
 int lnet_networks_add(struct lnet_netns *ns, const char *text, struct lnet_ctl_err *e);

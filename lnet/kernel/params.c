@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The parameters of lnet.ko, by stock LNet's names: what a bad one is, what new instances take from
- * them, and what reading and writing them means later: the caller's namespace.
+ * Checks the parameters of lnet.ko, which have stock LNet's names, and applies them to new
+ * instances. Reads and writes after the load act on the caller's namespace.
  */
 #include "kernel.h"
 #include "cpt.h"
@@ -18,7 +18,7 @@
 
 enum kind { TUNED_KIND, NUMBER_KIND, TEXT_KIND };
 
-/* Written under the module's parameter lock, once it is loaded. */
+/* Written under the module's parameter lock once the module is loaded. */
 struct param {
 	enum kind kind;
 	bool given;
@@ -60,7 +60,7 @@ static struct param *const params[] = {
 
 static_assert(ARRAY_SIZE(params) == LNET_NR_PARAMS);
 
-/* Between the module's begin and end, under its parameter lock: there are namespaces to ask. */
+/* [the module's parameter lock] The module has started, so namespaces can be used. */
 static bool live;
 
 /* ---- tunables -------------------------------------------------------------------------------- */
@@ -88,7 +88,7 @@ static int tuned_parse(const struct param *par, const char *text, u64 *value)
 	return *value < info->min || *value > info->max ? -ERANGE : 0;
 }
 
-/* What is written to sysfs ends with a newline. */
+/* A value that is written to sysfs ends with a newline. */
 static int tuned_set(struct param *par, const char *text)
 {
 	struct lnet_netns *ns;
@@ -136,9 +136,9 @@ static int tuned_show(char *buf, const struct param *par)
 	return sysfs_emit(buf, "%llu.%09llu\n", whole, value - whole * NSEC_PER_SEC);
 }
 
-/* ---- what is wrong --------------------------------------------------------------------------- */
+/* ---- error messages -------------------------------------------------------------------------- */
 
-/* What a number may be, for people: of times seconds. */
+/* Writes the permitted values as text; times are in seconds. */
 static void range_text(const struct param *par, char *buf, size_t size)
 {
 	const struct lnet_tunable_info *info = lnet_tunable_find(par->tunable);
@@ -153,7 +153,7 @@ static void range_text(const struct param *par, char *buf, size_t size)
 			  div64_u64(info->min + unit - 1, unit), div64_u64(info->max, unit));
 }
 
-/* The kernel's own words have the name behind the value, where a long one hides it. */
+/* In the kernel's own message the name follows the value, and a long value hides it. */
 static int complain(const struct param *par, const char *name, const char *text, int rc)
 {
 	char wanted[64] = "something else is";
@@ -290,7 +290,7 @@ static const struct kernel_param_ops param_ops = {
 #undef NUMBER
 #undef TEXT
 
-/* ---- what others ask ------------------------------------------------------------------------- */
+/* ---- for other files ------------------------------------------------------------------------- */
 
 int lnet_params_check(void)
 {
