@@ -13,7 +13,7 @@
 #define LST_REQUEST_MAX		65536U
 
 struct lst_door_request {
-	__u32 len;			/* of what follows: see verbs.def */
+	__u32 len;			/* of the text that follows: see verbs.def */
 };
 
 struct lst_door_answer {

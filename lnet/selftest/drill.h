@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Tests of ours between nodes of ours: what a client and a server of one have. Requests and answers
- * are messages to portal 53, where one buffer takes those of all tests, so that answers that are
- * late or come again are seen. Bulk moves by portal 52.
+ * Drills, tests that stock nodes do not have: data of a client and of a server. Requests and
+ * replies are messages to portal 53, where one buffer receives those of all tests, so that late and
+ * repeated replies are detected. Bulk data uses portal 52.
  */
 #ifndef LNET_SELFTEST_DRILL_H
 #define LNET_SELFTEST_DRILL_H
@@ -14,88 +14,88 @@
 
 #define LST_SLOTS_MAX	262144U
 
-/* Whom a client sends to. */
+/* A server that a client sends to. */
 struct lst_drill_dest {
 	struct lnet_process id;
-	struct list_head asked;		/* slots, in the order they sent */
+	struct list_head asked;		/* slots, in the order of sending */
 	u64 seq;			/* requests sent so far */
-	struct lst_tally *tally;	/* of it alone; NULL: the only one, or one of too many */
+	struct lst_tally *tally;	/* of this server only; NULL: one or too many servers */
 };
 
 /*
- * Two interfaces between which a client saw answers and bulk of a test, or might have. Times are
- * those of answers that came over them; data that a server fetched is counted where it asked for
- * it. Health and what was sent again LNet tells of the pair, whoever used it.
+ * Two interfaces between which a client received, or may have received, replies and bulk data of a
+ * test. Times are of the replies received over them. Data that a server fetched is counted at the
+ * rail of its request. LNet reports health and retransmits of the pair, for all its users.
  */
 struct lst_rail {
-	struct lnet_nid here, there;	/* any: of those for which there was no place */
+	struct lnet_nid here, there;	/* any: the sum of rails that did not fit into the table */
 	u64 nr_times, sum_ns, min_ns, max_ns, bytes_out, bytes_in;
 	u64 resends;			/* since the test began */
-	u64 health_before, health;	/* then and now; LST_UNKNOWN */
-	u64 seen;			/* LNet's count, at the last look; LST_UNKNOWN: no look */
+	u64 health_before, health;	/* at the start and now; LST_UNKNOWN */
+	u64 seen;			/* LNet's count at the last check, or LST_UNKNOWN */
 };
 #define LST_RAILS_MAX	16U
 #define LST_RAIL_WIRE	112U		/* as above, little endian, without `seen' */
 #define LST_UNKNOWN	U64_MAX
-#define LST_PAIRS_MAX	256U		/* destinations of a client with tallies of their own */
+#define LST_PAIRS_MAX	256U		/* destinations of a client with separate tallies */
 
 /*
- * IDLE: not running. WAIT: for its time. SEND: its request is being made. ASKED: it waits for the
- * answer and for bulk. LOST: given up, memory is on its way back. OVER: answered, being looked at.
- * Legal: IDLE to WAIT, SEND; WAIT to SEND, IDLE; SEND to ASKED, IDLE, LOST; ASKED to LOST, OVER;
- * LOST and OVER to WAIT, SEND, IDLE.
+ * IDLE: not running. WAIT: waits for its start time. SEND: prepares its request. ASKED: waits for
+ * the reply and for bulk data. LOST: aborted, waits for the release of memory. OVER: answered,
+ * checks the reply. Legal: IDLE to WAIT, SEND; WAIT to SEND, IDLE; SEND to ASKED, IDLE, LOST; ASKED
+ * to LOST, OVER; LOST and OVER to WAIT, SEND, IDLE.
  */
 enum lst_slot_state {
 	LST_SLOT_IDLE, LST_SLOT_WAIT, LST_SLOT_SEND, LST_SLOT_ASKED, LST_SLOT_LOST, LST_SLOT_OVER,
 };
 
 /*
- * A part of a bulk transfer, as its client offers it. The session stays for it. LNet may tell only
- * long after the answer that what was fetched has arrived: then it is left alone, and the slot goes
- * on; nobody needs that memory as it was.
+ * A part of a bulk transfer, as its client offers it; holds a reference to the session. LNet may
+ * report the delivery of fetched data long after the reply. The slot then leaves the offer alone
+ * and continues, as nobody needs the old contents of that memory.
  */
 struct lst_offer {
 	struct lst_slot *slot;
 	lnet_md_t md;
 	u32 ix;
 	bool alone;
-	bool counts;			/* no warm-up */
+	bool counts;			/* not part of the warm-up */
 };
 
-/* One of the parallel parts at a client: sends one request after another to one server. */
+/* One of the parallel parts at a client: sends requests to one server, one at a time. */
 struct lst_slot {
 	struct lst_drill *drill;
-	struct list_head link;		/* drill->waiting, by due_ns, or drill->asked */
+	struct list_head link;		/* drill->waiting, by deadline_ns, or drill->asked */
 	struct list_head of_dest;	/* dest->asked */
 	struct lst_job job;
 	struct lst_drill_dest *dest;
 	u8 state;			/* enum lst_slot_state */
-	/* begun: neither lost nor over; spoilt: what came is not what was asked for */
+	/* begun: neither lost nor over; spoilt: received data is not what was requested */
 	bool begun, answered, failed, spoilt, unlink, unlinking;
 	u32 round;			/* requests begun */
-	u32 nr_open;			/* what it waits for: answer, offers, jobs */
+	u32 nr_open;			/* pending reply, offers, jobs */
 	u64 lost;			/* bit n: the request n rounds ago was lost, and not late */
 	u64 seq, due_ns, start_ns, deadline_ns, over_ns;
 	u64 bulkid;
-	u32 crc;			/* of what goes out */
+	u32 crc;			/* of sent data */
 	struct lst_drill_rpy rpy;
-	struct lst_rail *rail;		/* by which that came */
-	struct lnet_nid rail_from, rail_to;	/* of the last part that came */
+	struct lst_rail *rail;		/* by which the reply was received */
+	struct lnet_nid rail_from, rail_to;	/* of the last part received */
 	struct lst_store out, in;
-	struct lst_offer **offer;	/* a part each: out, then in; NULL: it is gone */
+	struct lst_offer **offer;	/* one per part: out, then in; NULL: released */
 };
 
-/* What a server moved in one direction. */
+/* Data that a server moved in one direction. */
 struct lst_flow {
 	u64 bytes, first_ns, last_ns;
 };
 
-/* The first wrong data that a node has found in a test. */
+/* The first wrong data that a node found in a test. */
 struct lst_finding {
 	u64 nr;				/* in all */
 	struct lst_bad bad;
 	u64 seq;
-	struct lnet_nid from, to;	/* the interfaces; any: not known */
+	struct lnet_nid from, to;	/* the interfaces; any: unknown */
 };
 
 struct lst_drill {
@@ -113,42 +113,42 @@ struct lst_drill {
 	struct list_head waiting, asked;
 	u32 nr_asked, max_asked;
 	u32 nr_dests, nr_slots;
-	u32 nr_offers;			/* of a transfer */
-	u32 rest;			/* parts of each server that have one request more */
+	u32 nr_offers;			/* per transfer */
+	u32 rest;			/* parts of each server that send one more request */
 	struct lst_drill_dest *dest;
 	struct lst_slot *slot;
-	struct lst_job job;		/* of both: looks at rails */
+	struct lst_job job;		/* at client and server: checks rails */
 	struct lst_tally tally;
-	struct lst_tally *pair;		/* of destinations, or NULL */
+	struct lst_tally *pair;		/* per destination, or NULL */
 	struct lst_rail rail[LST_RAILS_MAX];
 	u32 nr_rails;
 	/* server */
 	struct lst_flow to_node, from_node;
 	u64 nr_served;
-	struct list_head hauls;		/* that are free */
-	struct list_head queued;	/* that wait for one */
-	u32 nr_hauls, max_hauls;	/* that move, now and at most */
-	u32 most_hauls;			/* that may; 0: any number */
+	struct list_head hauls;		/* free ones */
+	struct list_head queued;	/* calls waiting for a haul */
+	u32 nr_hauls, max_hauls;	/* active hauls, now and maximum so far */
+	u32 most_hauls;			/* limit of active hauls; 0: none */
 	u32 nr_queued;
-	bool meeting;			/* somebody whose rails are to be looked at */
+	bool meeting;			/* the rails to @met are to be checked */
 	struct lnet_nid met;
-	struct lst_finding finding;	/* both */
+	struct lst_finding finding;	/* of client or server */
 };
 
-/* A transfer at its server; its memory is used again by the next one. */
+/* A transfer at its server; its memory is reused by the next one. */
 struct lst_haul {
 	struct list_head link;		/* drill->hauls */
 	struct lst_job job;
 	struct lst_drill *drill;
-	struct lst_call *call;		/* NULL: it was answered */
-	u32 nr_open;			/* what it waits for: jobs, parts */
-	u32 nr_get;			/* parts that are fetched, and who begins that */
+	struct lst_call *call;		/* NULL: it has been answered */
+	u32 nr_open;			/* pending jobs and parts */
+	u32 nr_get;			/* parts being fetched, plus the caller that starts them */
 	u32 got;			/* bytes */
 	bool failed, put;
 	struct lst_drill_req req;
 	struct lnet_process from;
 	struct lnet_nid self;
-	struct lst_store in, out;	/* as the server sees it */
+	struct lst_store in, out;	/* as seen by the server */
 };
 
 static inline bool lst_plan_goes_out(const struct lst_plan *p)
@@ -161,19 +161,19 @@ static inline bool lst_plan_comes_in(const struct lst_plan *p)
 	return p->what == LST_WHAT_BULK && p->mode != LST_MODE_WRITE;
 }
 
-/* Of data that goes to the server, or comes from it. */
+/* Salt of data sent to the server, or with @in from the server. */
 u64 lst_drill_salt(const struct lst_drill *drill, u64 cookie, u32 slot, u32 round, bool in);
-/* What a ping has behind the numbers; NULL in it: nothing. */
+/* Payload of a ping after the numbers; its memory is NULL if there is none. */
 struct lst_store lst_ping_store(struct lnet_frag *frag, u8 *mem, u32 len);
 void lst_drill_found(struct lst_drill *drill, const struct lst_bad *bad, u64 seq,
 		     const struct lnet_nid *from, const struct lnet_nid *to);
 
 /* ---- drill.c: life of a test ----------------------------------------------------------------- */
 
-/* @test is of a session that may be another one by now. Takes what @plan has. May sleep. */
+/* The session of @test may have changed meanwhile. Takes over the memory of @plan. May sleep. */
 int lst_drill_make(struct lst_test *test, struct lst *st, const struct lst_sid *sid,
 		   struct lst_plan *plan);
-/* A test of the session of @call, which need not be a request. The status; may sleep. */
+/* Adds a test to the session of @call, which need not be a request. The status; may sleep. */
 u32 lst_drill_add(struct lst_call *call, struct lst_plan *plan);
 void lst_drill_free(struct lst_drill *drill);
 void lst_drill_join_locked(struct lst_drill *drill);
@@ -182,14 +182,14 @@ void lst_drill_join_locked(struct lst_drill *drill);
 
 void lst_drill_run_locked(struct lst_drill *drill);
 void lst_drill_stop_locked(struct lst_drill *drill, bool force);
-/* @mem: all bytes of it */
+/* @mem: the whole message */
 void lst_drill_answer_locked(struct lst *st, const struct lnet_event *ev,
 			     const struct lst_msg *rpy, u8 *mem);
 u64 lst_drills_work_locked(struct lst *st, u64 now);	/* next deadline; @now 0: only that */
 
-/* One less of what it waits for. */
+/* Drops one of nr_open. */
 void lst_slot_put_locked(struct lst_slot *slot);
-/* Its request is lost from now on, whatever comes. */
+/* Marks the request as lost, whatever is received later. */
 void lst_slot_lost_locked(struct lst_slot *slot);
 
 /* ---- rail.c ---------------------------------------------------------------------------------- */
@@ -198,13 +198,13 @@ struct lst_rail *lst_rail_of(struct lst_drill *drill, const struct lnet_nid *her
 			     const struct lnet_nid *there);
 void lst_rail_time(struct lst_rail *rail, u64 ns);
 /*
- * The rails to a peer are looked at, from now on their failures count; without the lock. False:
- * there is no place for more.
+ * Checks the rails to a peer, and counts their failures from now on. Call without the lock. False:
+ * the table is full.
  */
 bool lst_rails_meet(struct lst_drill *drill, const struct lnet_nid *peer);
-/* The same at a server, soon: somebody asks it. */
+/* The same at a server, deferred: a request of @peer was received. */
 void lst_rails_met_locked(struct lst_drill *drill, const struct lnet_nid *peer);
-/* Another look at a rail as it is found; without the lock. */
+/* Checks a known rail again; call without the lock. */
 struct lst_rail_look {
 	struct lnet_nid here, there;
 	struct lnet_rail_info info;
@@ -212,31 +212,31 @@ struct lst_rail_look {
 };
 void lst_rail_look(struct lst *st, struct lst_rail_look *look);
 void lst_rail_looked_locked(struct lst_rail *rail, const struct lst_rail_look *look);
-void lst_rails_encode(const struct lst_drill *drill, u8 *buf);	/* from LST_TALLY_RAILS on */
-u32 lst_rails_decode(const u8 *buf, struct lst_rail rail[LST_RAILS_MAX]);	/* how many */
+void lst_rails_encode(const struct lst_drill *drill, u8 *buf);	/* starts at LST_TALLY_RAILS */
+u32 lst_rails_decode(const u8 *buf, struct lst_rail rail[LST_RAILS_MAX]);	/* their number */
 
 /* ---- offer.c: bulk memory of slots ----------------------------------------------------------- */
 
 void lst_slots_free(struct lst_drill *drill);
-int lst_slot_memory(struct lst_slot *slot);	/* 0, -ENOMEM; all of these three may sleep */
+int lst_slot_memory(struct lst_slot *slot);	/* 0, -ENOMEM; these three functions may sleep */
 void lst_slot_fill(struct lst_slot *slot, u32 round);
-int lst_offers_make(struct lst_slot *slot);	/* before anybody is told of them */
+int lst_offers_make(struct lst_slot *slot);	/* before another node learns of them */
 void lst_offers_unlink_run(struct lst_job *job);	/* of the slot */
-/* What went out was fetched, the answer says so: these are left alone. */
+/* Leaves sent parts alone: the reply shows that the server has fetched them. */
 void lst_offers_leave_locked(struct lst_slot *slot);
 
 /* ---- haul.c: the server ---------------------------------------------------------------------- */
 
 void lst_hauls_free(struct lst_drill *drill);
-void lst_hauls_stop_locked(struct lst_drill *drill);	/* who waits is refused */
+void lst_hauls_stop_locked(struct lst_drill *drill);	/* rejects queued calls */
 
-/* ---- what a node tells of a test: bytes that it puts ----------------------------------------- */
+/* ---- what a node reports of a test: bytes that it puts --------------------------------------- */
 
 /*
- * The record; then as numbers of eight bytes, little endian: requests at one time, most of them,
+ * The tally record, then numbers of eight bytes, little endian: requests in flight, their maximum,
  * requests served, bytes, first and last time of both flows, findings, offset, length and sequence
- * number of the first, its interfaces (20 bytes each), whom it was sent to (20 bytes, or any).
- * Then, at LST_TALLY_RAILS, eight bytes: how many rails, and these.
+ * number of the first, its interfaces (20 bytes each), its destination (20 bytes, or any). At
+ * LST_TALLY_RAILS follow the number of rails (eight bytes) and the rails.
  */
 #define LST_TALLY_NUMBERS	(13 * 8U)
 #define LST_TALLY_RAILS		(LST_TALLY_WIRE + 256U)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Memory that messages are sent from, or land in. */
+/* Memory that messages are sent from or received into. */
 #ifndef LNET_SELFTEST_MEMORY_H
 #define LNET_SELFTEST_MEMORY_H
 
 #include "plat.h"
 
 /*
- * For data of messages: zero, so that no leftover goes out, and written, as pages that nobody wrote
- * to share one that is always in the cache. NULL: none; kvfree().
+ * Memory for payloads. It is zeroed, so that old data is not sent. It is also written, because
+ * pages never written share one page that is always in the cache. NULL: no memory; kvfree().
  */
 static inline void *lst_memory(size_t size)
 {

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * NETTEST: nodes that exchange messages in a topology, all at one time, and how long it takes.
+ * NETTEST: nodes exchange messages in a topology, all at one time, and measure the duration.
  *
  *	nettest.def		topologies, patterns, states
- *	nettest_plan.c		who exchanges with whom, what is measured one after the other
- *	nettest.c		a node of a run: barrier, exchange, barrier, again and again
+ *	nettest_plan.c		channels of a topology, sequence of measures
+ *	nettest.c		a node of a run: barrier, exchange, barrier, repeated
  *	nettest_io.c		its memory, requests and events
  *	nettest_noise.c		pairs that are not measured, and load the network meanwhile
- *	nettest_check.c		what messages hold
- *	nettest_record.c	what a node measured, as bytes
+ *	nettest_check.c		contents of messages
+ *	nettest_record.c	results of a node, as bytes
  *
- * One iteration is: barrier, t0, exchange, barrier, t1. A message is a PUT with ACK into memory
- * that waits for it: of each neighbour one piece of memory to send from and one to receive into.
- * No message overwrites one that is still wanted: it is sent when its sender has left the barrier
- * before the exchange, so when its target had entered that one, and the target enters it when what
- * came in the exchange before has been looked at. Barriers are of the kind where in round k node i
- * tells node i + 2^k. As nobody leaves a barrier that not all have entered, a node sees messages
- * of at most two of them, this one and the next.
+ * One iteration is: barrier, t0, exchange, barrier, t1. A message is a PUT with ACK into prepared
+ * memory. A node has one buffer to send from and one to receive into for each neighbour. A node
+ * sends after it has left the barrier before the exchange, so its target has entered that barrier.
+ * The target enters a barrier after it has checked the messages of the previous exchange. So no
+ * message overwrites one that is still needed. In round k of a barrier node i signals node i + 2^k.
+ * No node leaves a barrier before all have entered it, so a node sees messages of at most two
+ * barriers: the current one and the next.
  *
- * The engine uses nothing but the public API and never waits. Nodes are numbered 0 to nr - 1.
+ * The engine uses only the public API and never waits. Nodes are numbered 0 to nr - 1.
  */
 #ifndef LNET_SELFTEST_NETTEST_H
 #define LNET_SELFTEST_NETTEST_H
@@ -32,9 +32,9 @@
 #define NETTEST_LEN_MAX		(64U << 20)	/* bytes of a message, which may be several PUTs */
 #define NETTEST_PARTS_MAX	(NETTEST_LEN_MAX / LNET_MTU)
 #define NETTEST_ROUNDS_MAX	10U		/* of a barrier */
-#define NETTEST_SIGNAL		8U		/* bytes of a message of a barrier */
+#define NETTEST_SIGNAL		8U		/* bytes of a barrier message */
 #define NETTEST_MEASURES_MAX	65536U
-#define NETTEST_NOISE_DEPTH	32U		/* messages of noise under way each way, at most */
+#define NETTEST_NOISE_DEPTH	32U		/* messages of noise in flight each way, at most */
 #define NETTEST_STALL_NS	(60ULL * NSEC_PER_SEC)
 
 #define TOPO(name)		NETTEST_##name,
@@ -64,12 +64,12 @@ enum nettest_state {
 #undef PATTERN
 #undef STATE
 
-/* What a message is checked for: nothing, its first and last eight bytes, all of it. */
+/* Checked bytes of a message: none, the first and last eight, or all. */
 enum nettest_check { NETTEST_CHECK_NONE, NETTEST_CHECK_ENDS, NETTEST_CHECK_FULL };
 
 /* ---- nettest_plan.c -------------------------------------------------------------------------- */
 
-/* Channels are pairs of nodes, of which each sends to the other one. @nr nodes, at least 2. */
+/* A channel is a pair of nodes that send to each other. @nr: number of nodes, at least 2. */
 u32 nettest_channels(enum nettest_topo topo, u32 nr);
 u32 nettest_degree(enum nettest_topo topo, u32 nr, u32 rank);	/* channels of one node */
 bool nettest_linked(enum nettest_topo topo, u32 nr, u32 a, u32 b);
@@ -80,18 +80,18 @@ enum nettest_topo nettest_topo_of(enum nettest_pattern pattern);
 bool nettest_two_way(enum nettest_pattern pattern);
 const char *nettest_title(enum nettest_pattern pattern);
 
-/* What is measured: lengths from least to most, in each repeat anew. Same at all nodes. */
+/* Plan of a run, equal at all nodes: lengths from least to most, repeated. */
 struct nettest_plan {
 	u32 least, most;		/* bytes */
-	u32 step;			/* bytes that are added, if @factor is 0 */
-	u32 factor;			/* that is multiplied by, or 0 */
+	u32 step;			/* bytes to add, if @factor is 0 */
+	u32 factor;			/* multiplier of the length, or 0 */
 	u32 repeats;
 	u32 times;			/* iterations of each measure */
 	u32 check;			/* enum nettest_check */
-	u32 patterns;			/* a bit each; the barrier is always measured */
+	u32 patterns;			/* bit mask; the barrier is always measured */
 	/*
-	 * Noise: the last 2 * @noise_pairs nodes are not measured, but send to each other messages
-	 * of @noise bytes, each @noise_depth at one time, while others are. All 0: there is none.
+	 * Noise: the last 2 * @noise_pairs nodes are not measured. During measures each sends to
+	 * its partner messages of @noise bytes, @noise_depth at one time. All 0: there is none.
 	 */
 	u32 noise, noise_pairs, noise_depth;
 };
@@ -101,21 +101,21 @@ struct nettest_measure {
 	u32 pattern, len;
 };
 
-/* 0; -EINVAL: numbers that cannot be; -E2BIG: more than NETTEST_MEASURES_MAX. */
+/* 0; -EINVAL: impossible numbers; -E2BIG: more than NETTEST_MEASURES_MAX. */
 int nettest_plan_check(const struct nettest_plan *plan);
-/* Of @nr nodes those that are measured, the first ones; less than 2: there are too few. */
+/* Number of measured nodes, the first ones of @nr; less than 2: too few. */
 u32 nettest_plan_measured(const struct nettest_plan *plan, u32 nr);
-/* Does @rank make noise, and with whom? */
+/* Does @rank make noise? *@other: its partner. */
 bool nettest_noise_other(const struct nettest_plan *plan, u32 nr, u32 rank, u32 *other);
-u32 nettest_plan_lens(const struct nettest_plan *plan);	/* how many lengths */
+u32 nettest_plan_lens(const struct nettest_plan *plan);	/* number of lengths */
 /*
- * Measures one after the other: of each repeat the barrier alone, then by length all patterns.
- * False: @index is past the last one.
+ * Finds measure @index: in each repeat the barrier alone, then for each length all patterns. False:
+ * @index is past the last one.
  */
 bool nettest_plan_at(const struct nettest_plan *plan, u32 index, struct nettest_measure *m);
-/* Where in a plan the measure of a pattern is, @len_ix counts lengths from 0. */
+/* Index of the measure of a pattern; @len_ix counts lengths from 0. */
 u32 nettest_plan_index(const struct nettest_plan *plan, u32 repeat, u32 len_ix, u32 pattern);
-/* Behind the last one of a row of the table. */
+/* Index after the last measure of a row of the table. */
 u32 nettest_plan_row_end(const struct nettest_plan *plan, u32 repeat, u32 len_ix);
 u32 nettest_plan_nr(const struct nettest_plan *plan);
 
@@ -126,39 +126,39 @@ struct nettest;
 struct nettest_cfg {
 	struct lnet *ln;		/* outlives it */
 	u32 nr, rank;
-	u32 run;			/* its number, at all nodes: other runs are apart */
+	u32 run;			/* its number, equal at all nodes; separates runs */
 	struct nettest_plan plan;
-	bool gather;			/* node 0 gets the records of all */
-	u64 stall_ns;			/* without anything happening, -ETIMEDOUT; 0: the above */
+	bool gather;			/* node 0 receives the records of all */
+	u64 stall_ns;			/* without progress, then -ETIMEDOUT; 0: the above */
 	void *user;
 	/*
-	 * All: no lock held, from handlers or from within the functions below; must not call
-	 * them but nettest_record(). NULL: not asked for. Measure @index is over; the next one
-	 * begins when it has returned.
+	 * All: no lock held; called from handlers or from the functions below, of which they may
+	 * call only nettest_record(). NULL: not needed. Measure @index has ended; the next one
+	 * begins after the return.
 	 */
 	void (*measured)(struct nettest *nt, u32 index);
 	void (*ended)(struct nettest *nt, int status);	/* once */
-	void (*arm)(struct nettest *nt);	/* nettest_work() is to be called earlier */
-	/* Once, last of all: it is stopped, and may be freed in there. */
+	void (*arm)(struct nettest *nt);	/* requests an earlier nettest_work() */
+	/* Called once, as the last: the run has stopped, and may be freed in the callback. */
 	void (*gone)(struct nettest *nt);
 };
 
 /*
- * Memory waits from now on. May sleep. 0, -EINVAL, -ENOMEM; what is in *@ntp then, if not NULL, is
- * to be stopped and freed all the same.
+ * Allocates and posts memory. May sleep. 0, -EINVAL, -ENOMEM. If *@ntp is not NULL, the caller
+ * stops and frees it, also after an error.
  */
 int nettest_create(struct nettest **ntp, const struct nettest_cfg *cfg);
-/* Others may begin earlier, once this one was created. @nodes: all, by number; copied. */
+/* Other nodes may start earlier, after this one was created. @nodes: all, by number; copied. */
 void nettest_start(struct nettest *nt, const struct lnet_process *nodes);
-/* What time demands; when to call it again. */
+/* Does the work that is due; returns the time of the next call. */
 u64 nettest_work(struct nettest *nt);
-/* Begin to end; unless it ended by itself, with @status. Twice does no harm. */
+/* Begins to stop, with @status unless the run has ended. A second call does no harm. */
 void nettest_stop(struct nettest *nt, int status);
-bool nettest_stopped(struct nettest *nt);	/* all memory is back */
+bool nettest_stopped(struct nettest *nt);	/* LNet has released all memory */
 void nettest_free(struct nettest *nt);	/* once stopped; NULL is fine */
 void *nettest_user(const struct nettest *nt);
 
-/* What was asked of LNet so far, of this node: bytes of messages, barriers and records, noise. */
+/* Sums of this node so far: bytes of messages, of barriers and records, and of noise. */
 struct nettest_sums {
 	u64 payload, control, barriers, errors, noise;
 };
@@ -166,17 +166,17 @@ void nettest_sums(struct nettest *nt, struct nettest_sums *sums);
 
 /* ---- nettest_record.c ------------------------------------------------------------------------ */
 
-/* Bytes of a record at most. */
+/* Maximum bytes of a record. */
 static inline u32 nettest_record_size(u32 nr)
 {
 	return 8 + LST_TALLY_WIRE + 8 * nr;
 }
-/* In measured(): of this node, or at node 0, if it gathers, of any. Bytes in *@len. */
+/* Call in measured(): the record of this node; at node 0, if it gathers, of any. Bytes in *@len. */
 const u8 *nettest_record(const struct nettest *nt, u32 rank, u32 *len);
 /*
- * Times of the iterations; of messages to each node the median of time until the ACK, 0: there
- * were none. @median may be NULL. What a node that is not measured says it sent and received is
- * its noise. 0, -EINVAL.
+ * Reads a record: times of the iterations, and for each node the median time until the ACK of
+ * messages to it; 0: none. @median may be NULL. Bytes sent and received by a node that is not
+ * measured are its noise. 0, -EINVAL.
  */
 int nettest_record_decode(const u8 *buf, u32 len, u32 nr, struct lst_tally *tally, u64 *median);
 

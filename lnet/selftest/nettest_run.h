@@ -9,21 +9,21 @@
 #include "nettest.h"
 
 /*
- * One lock guards all of it. It is a leaf: no call of the API is made with it held. Whoever comes
- * from outside (a handler, a timer) takes it by nettest_enter(), notes what happened, and goes by
- * nettest_leave(), where one at a time does what follows from it.
+ * One lock protects all data. It is a leaf lock: no API call is made with it held. A caller from
+ * outside (a handler, a timer) takes it with nettest_enter(), notes the event, and leaves with
+ * nettest_leave(). There one thread at a time does the resulting work.
  */
 
-#define NETTEST_PAUSE_NS	(200ULL * NSEC_PER_MSEC)	/* after what may be tried again */
+#define NETTEST_PAUSE_NS	(200ULL * NSEC_PER_MSEC)	/* before a retry */
 /*
- * While nothing happens others are probed: by a signal of barrier 0, which is none. If one cannot
- * be reached and nothing has happened for so long, it is gone.
+ * Without progress a node probes others with a signal of barrier 0, which does not exist. If a node
+ * cannot be reached and there was no progress for NETTEST_GONE_NS, the run fails.
  */
 #define NETTEST_PROBE_NS	(2ULL * NSEC_PER_SEC)
 #define NETTEST_GONE_NS		(10ULL * NSEC_PER_SEC)
-#define NETTEST_PROBES		32U		/* nodes, at one time */
+#define NETTEST_PROBES		32U		/* nodes probed at one time */
 
-/* Another node, and the messages there and from there. */
+/* Another node, and the messages to and from it. */
 struct nettest_chan {
 	struct nettest *nt;
 	struct list_head link;		/* nt->ready: may send */
@@ -32,26 +32,26 @@ struct nettest_chan {
 	u8 *tx, *rx;			/* NULL: never a neighbour */
 	lnet_md_t rx_md, tx_md[NETTEST_PARTS_MAX];
 	/* of this measure */
-	bool linked, first;		/* one way: it is ours to begin */
+	bool linked, first;		/* one way: this node sends first */
 	struct lst_tally delay;		/* of whole messages, until the ACK */
 	/* of this iteration */
 	bool queued;
-	u32 next_part, nr_acks;		/* to send, that were awaited and came */
-	u64 came;			/* parts, a bit each */
+	u32 next_part, nr_acks;		/* part to send next, ACKs received */
+	u64 came;			/* parts received, a bit each */
 	u32 nr_came;
 	u64 begun_ns;
 };
 
-struct nettest_signal {			/* what was sent and came, of a barrier and round */
+struct nettest_signal {			/* received and failed, of a barrier and round */
 	u64 came, failed;		/* number of the barrier */
 };
 
 struct nettest_noise {
-	struct nettest_chan *to;	/* the other one; NULL: none is made here */
+	struct nettest_chan *to;	/* the partner; NULL: this node makes no noise */
 	u8 *tx, *rx;
 	lnet_md_t rx_md, tx_md[NETTEST_NOISE_DEPTH];
-	u32 busy, used;			/* slots, a bit each: under way; something came */
-	u32 nr_said, nr_heard;		/* measures of which all was sent, all came */
+	u32 busy, used;			/* slots, a bit each: in flight; received */
+	u32 nr_said, nr_heard;		/* measures of which all was sent, received */
 	u64 out, in[2];			/* bytes of this measure; by parity of its number */
 };
 
@@ -59,48 +59,48 @@ struct nettest {
 	struct nettest_cfg cfg;
 	spinlock_t lock;
 	u8 state;			/* enum nettest_state */
-	int status;			/* < 0: it is to end, or did */
+	int status;			/* < 0: the run ends or has ended with it */
 	bool stepping, again, stopping;
-	bool arm, gone;			/* cfg.arm() is to be called, cfg.gone() was */
-	u32 nr_open;			/* memory that LNet refers to */
-	u32 nr_out;			/* own requests whose last event is to come */
+	bool arm, gone;			/* cfg.arm() is to be called, cfg.gone() was called */
+	u32 nr_open;			/* memory that LNet references */
+	u32 nr_out;			/* own requests without their last event */
 	u32 nr_inside;			/* threads between enter and leave */
 	u32 nr_rounds;
-	u32 nr_lines;			/* logged about wrong messages */
+	u32 nr_lines;			/* log lines about wrong messages */
 
 	u32 index, iteration;
 	struct nettest_measure m;
 	u64 seq;			/* of the iteration, over all measures */
 	u32 nr_measured;		/* nodes; others make noise */
 	u32 nr_linked, nr_parts;
-	u32 nr_left;			/* messages that did not come, or were not acknowledged */
+	u32 nr_left;			/* messages not received, or not acknowledged */
 	struct list_head ready;
 	struct nettest_chan *left, *right;	/* of a ring one way */
 	u64 t0_ns, progress_ns;
-	u64 retry_ns;			/* nothing is sent before, U64_MAX: it may be */
-	u64 probe_ns;			/* nobody is probed before */
-	u32 probed;			/* the last one, as nodes after this one */
+	u64 retry_ns;			/* nothing is sent before; U64_MAX: no limit */
+	u64 probe_ns;			/* no probe before */
+	u32 probed;			/* offset of the last probed node from this one */
 	struct lst_tally tally;
 	struct nettest_sums sums;
 
 	u64 barrier;			/* number */
 	u32 round;
-	bool signalled;			/* of this round */
+	bool signalled;			/* the signal of this round was sent */
 	struct nettest_signal signal[2][NETTEST_ROUNDS_MAX];
 	u8 barrier_mem[2 * NETTEST_ROUNDS_MAX * NETTEST_SIGNAL], signal_mem[NETTEST_SIGNAL];
 	lnet_md_t barrier_md, signal_md;
 	struct nettest_noise noise;
 
-	u8 *record, *records;		/* own, and at who gathers all */
-	u32 record_len, *records_len;	/* of those that came in this measure */
+	u8 *record, *records;		/* own; at the gathering node, of all */
+	u32 record_len, *records_len;	/* of those received in this measure */
 	u32 nr_records;
 	bool record_made, record_sent;
 	lnet_md_t record_md, records_md;
 
-	struct nettest_chan chan[];	/* of all nodes, by number */
+	struct nettest_chan chan[];	/* all nodes, by number */
 };
 
-/* A request to be made. */
+/* A request to send. */
 enum nettest_kind { NETTEST_DATA = 1, NETTEST_BARRIER, NETTEST_RECORD, NETTEST_NOISE };
 struct nettest_put {
 	enum nettest_kind kind;
@@ -130,13 +130,13 @@ static inline u64 nettest_now(const struct nettest *nt)
 
 void nettest_enter(struct nettest *nt) __acquires(&nt->lock);
 void nettest_leave(struct nettest *nt) __releases(&nt->lock);
-/* The lock is dropped meanwhile. What cannot be sent now is tried again later. */
+/* Drops the lock meanwhile. After -EAGAIN or -ENOMEM the caller retries later. */
 int nettest_send(struct nettest *nt, const struct nettest_put *put);
-/* A message of @chan came as a whole, or was acknowledged. */
+/* A message of @chan was received as a whole, or was acknowledged. */
 void nettest_progress_locked(struct nettest *nt, struct nettest_chan *chan);
 void nettest_fail_locked(struct nettest *nt, int status);
 void nettest_pause_locked(struct nettest *nt);
-/* A node cannot be reached: its signal, or a probe, has come to nothing. */
+/* A node cannot be reached: its signal, or a probe, failed. */
 void nettest_failing_locked(struct nettest *nt, int status);
 static inline u32 nettest_part_len(const struct nettest *nt, u32 part)
 {
@@ -145,11 +145,11 @@ static inline u32 nettest_part_len(const struct nettest *nt, u32 part)
 
 /* ---- nettest_io.c ---------------------------------------------------------------------------- */
 
-int nettest_memory_make(struct nettest *nt);	/* 0 or -errno; what was made is for the next */
+int nettest_memory_make(struct nettest *nt);	/* 0 or -errno; then unlink and free */
 void nettest_memory_unlink(struct nettest *nt);	/* no lock held */
 void nettest_memory_free(struct nettest *nt);
 int nettest_put(struct nettest *nt, const struct nettest_put *put);	/* no lock held; counted */
-/* What is first of all events: what LNet will not touch any more. @aside: it is no progress. */
+/* First call of each event handler: notes released memory. @aside: it is no progress. */
 void nettest_enter_event(struct nettest *nt, const struct lnet_event *ev, bool aside)
 	__acquires(&nt->lock);
 void nettest_errors_locked(struct nettest *nt, u32 nr);
@@ -164,29 +164,29 @@ struct nettest_into {			/* memory that others put to, or that is put from */
 u64 nettest_match_bits(const struct nettest *nt, enum nettest_kind kind, u32 rank);
 int nettest_attach(struct nettest *nt, const struct nettest_into *to, lnet_md_t *md);
 int nettest_bind(struct nettest *nt, const struct nettest_into *from, lnet_md_t *md);
-void nettest_unlink(struct nettest *nt, lnet_md_t md);	/* none is fine */
+void nettest_unlink(struct nettest *nt, lnet_md_t md);	/* a zero handle is fine */
 
 /* ---- nettest_noise.c ------------------------------------------------------------------------- */
 
-int nettest_noise_make(struct nettest *nt);	/* memory; 0 or -errno */
+int nettest_noise_make(struct nettest *nt);	/* allocates memory; 0 or -errno */
 void nettest_noise_unlink(struct nettest *nt);	/* no lock held */
 void nettest_noise_free(struct nettest *nt);
-/* All of who steps: a measure begins; one message more, true: done; all is at rest and counted. */
+/* By the stepping thread: begin a measure; send a message, true: done; is all sent and counted? */
 void nettest_noise_begin(struct nettest *nt);
 bool nettest_noise_step(struct nettest *nt);
 bool nettest_noise_over(const struct nettest *nt);
-/* At rest, without the lock: how many of the slots @used hold something wrong. */
+/* Without the lock, with no message in flight: how many of the slots @used are wrong. */
 u32 nettest_noise_check(struct nettest *nt, u32 used);
 
 /* ---- nettest_check.c ------------------------------------------------------------------------- */
 
 u64 nettest_key(u64 seq, u32 from, u32 to);
 void nettest_fill(u8 *mem, u32 len, u64 key, enum nettest_check check);
-/* @len: none is */
+/* @len: no byte is wrong */
 u32 nettest_first_bad(const u8 *mem, u32 len, u64 key, enum nettest_check check);
 
 /* ---- nettest_record.c ------------------------------------------------------------------------ */
 
-void nettest_record_make(struct nettest *nt);	/* who steps */
+void nettest_record_make(struct nettest *nt);	/* by the stepping thread */
 
 #endif

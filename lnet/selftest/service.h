@@ -10,9 +10,9 @@
 #include "wire.h"
 
 /*
- * One lock per service guards all that is below it. It is a leaf: no call of the API is made with
- * it held. What is owed to the API is queued as jobs, which whoever came from outside (a handler,
- * lst_work(), a command) runs in the end by lst_run(). Functions that end in _locked want the lock.
+ * One lock per service protects all data below. It is a leaf lock: no API call is made with it
+ * held. Calls of the API are queued as jobs. A caller from outside (a handler, lst_work(), a
+ * command) runs the jobs last, with lst_run(). Functions named _locked need the lock.
  */
 
 #define LST_RPC_TIMEOUT_NS	(64ULL * NSEC_PER_SEC)
@@ -46,7 +46,7 @@ enum lst_counter {
 };
 #undef COUNTER
 
-struct lst_buffer {			/* where requests of others land */
+struct lst_buffer {			/* receives requests of other nodes */
 	struct lst *st;
 	struct lst_job job;
 	lnet_md_t md;
@@ -60,7 +60,7 @@ struct lst_share {			/* the calls of one sender, and their bulk memory */
 	struct lnet_nid sender;
 	u32 nr_calls;
 	u64 used;			/* bytes of bulk memory */
-	struct list_head waits;		/* calls that wait for memory, by job.link */
+	struct list_head waits;		/* calls waiting for memory, by job.link */
 };
 
 struct lst {
@@ -68,39 +68,39 @@ struct lst {
 	struct lst_host *host;
 	spinlock_t lock;
 	struct list_head jobs;
-	struct list_head rpcs;		/* under way, by deadline */
-	struct list_head ending;	/* of these, those that failed and are not over */
+	struct list_head rpcs;		/* in flight, by deadline */
+	struct list_head ending;	/* failed ones that have not ended */
 	struct list_head calls;		/* being served */
-	struct list_head paused;	/* units, by the time they go on */
-	struct list_head drills;	/* tests of ours */
-	u64 start_ns;			/* no batch is to begin before */
+	struct list_head paused;	/* units, by resume time */
+	struct list_head drills;
+	u64 start_ns;			/* no batch is to start before */
 	struct list_head nettests;
-	u32 nr_messages;		/* as it was asked for */
+	u32 nr_messages;		/* as lst_cfg requested */
 	const struct lnet_nidlist *consoles;	/* that may lead this node; NULL: all */
-	bool drills_served;		/* there are buffers for them */
+	bool drills_served;		/* buffers for drills exist */
 	u32 nr_calls, nr_outs;
 	struct lst_share share[LST_SENDERS_MAX];
 	u64 bulk_used;			/* bytes of all shares */
 	u32 share_turn;			/* round-robin position in share[] */
-	struct list_head spares;	/* large memory of calls that are over */
+	struct list_head spares;	/* large memory of ended calls */
 	u32 nr_spares;
 	u32 nr_inside;			/* threads between lst_enter() and lst_run() */
-	u64 armed_ns;			/* when lst_work() will come */
-	u64 retry_ns;			/* to post buffers for which there was no memory */
+	u64 armed_ns;			/* time of the next lst_work() */
+	u64 retry_ns;			/* to post buffers after a lack of memory */
 	bool stopping;
 	struct lst_session *session;	/* the one this node is in, or NULL */
-	struct list_head zombies;	/* sessions that are over, but units are under way */
+	struct list_head zombies;	/* ended sessions with running units */
 	u32 nr_zombies;
-	u64 epoch;			/* of the last session that was made: one more each time */
-	/* The last that were taken over, in a ring: their consoles may not know it. */
+	u64 epoch;			/* of the last session; each new one adds 1 */
+	/* Ring of the last sessions ended by a takeover; their consoles may not know it. */
 	struct lst_sid fenced[LST_FENCED_MAX];
 	u32 nr_fenced;
-	struct con_session *con;	/* the one this node is the console of, or NULL */
+	struct con_session *con;	/* this node is its console; or NULL */
 	u64 con_generation;
-	struct list_head commands;	/* to the console, under way */
-	/* of the session this node is in, of the one it is the console of; or NULL */
+	struct list_head commands;	/* to the console, in progress */
+	/* of the session this node is in; of the one it is the console of; or NULL */
 	struct lst_tree *tree, *root;
-	u32 nr_trees;			/* these, and those that end */
+	u32 nr_trees;			/* these, and ending ones */
 	u32 nr_commands;
 	u64 c[LST_NR_COUNTERS];
 	u64 refused_log_ns;		/* earliest time of the next line about rejections */
@@ -128,14 +128,14 @@ static inline u64 lst_id_draw(struct lst *st)
 /* ---- service.c ------------------------------------------------------------------------------- */
 
 void lst_queue_locked(struct lst *st, struct lst_job *job, void (*run)(struct lst_job *job));
-/* First and last thing of whoever comes from outside: takes the lock; wants it not to be held. */
+/* First call of a caller from outside, whose last is lst_run(). Takes the lock. */
 static inline void lst_enter(struct lst *st) __acquires(&st->lock)
 {
 	spin_lock(&st->lock);
 	st->nr_inside++;
 }
 void lst_run(struct lst *st);
-/* The first name of this node that is not 0@lo. Without the lock. */
+/* The first NID of this node other than 0@lo. Call without the lock. */
 void lst_self(struct lst *st, struct lnet_process *id);
 /* Sends from @x->self, or from any interface if that one was removed meanwhile. */
 int lst_bulk_start(struct lst *st, struct lnet_xfer *x, bool get);
@@ -145,23 +145,23 @@ int lst_bulk_start(struct lst *st, struct lnet_xfer *x, bool get);
 enum lst_md_kind { LST_MD_RPY, LST_MD_BULK, LST_NR_MDS };
 
 /*
- * The message of a request. LNet may know only later than the answer that it arrived, as
- * acknowledgements are merged, so it outlives the request.
+ * The message of a request. LNet may report its delivery after the reply, as ACKs are cumulative,
+ * so the message outlives the request.
  */
 struct lst_out {
 	struct lst *st;
-	struct lst_rpc *rpc;		/* NULL: that is over */
+	struct lst_rpc *rpc;		/* NULL: it has ended */
 	u8 buf[LST_MSG_SIZE];
 };
 
 /*
- * Memory that is posted for one. LNet may tell only long after the answer that what was fetched has
- * arrived: where a session says that it stays as long, such memory is left alone.
+ * Memory posted for a request. LNet may report the delivery of fetched data long after the reply.
+ * If a session keeps that memory, the request does not wait for the report.
  */
 struct lst_rpc_md {
 	struct lst *st;
-	struct lst_rpc *rpc;		/* NULL: that is over */
-	struct lst_session *session;	/* it was allocated, and holds this; or NULL */
+	struct lst_rpc *rpc;		/* NULL: it has ended */
+	struct lst_session *session;	/* it is allocated, and holds this session; or NULL */
 	enum lst_md_kind kind;
 	lnet_md_t md;
 };
@@ -171,40 +171,40 @@ struct lst_rpc {
 	struct list_head link;
 	struct lst_job job;
 	struct lst_rpc_md own_md[LST_NR_MDS];
-	struct lst_rpc_md *md[LST_NR_MDS];	/* NULL: not posted, or gone */
+	struct lst_rpc_md *md[LST_NR_MDS];	/* NULL: not posted, or released */
 	struct lnet_process target;
 	u64 rpyid, bulkid;
 	u64 start_ns, end_ns, deadline_ns;
-	/* what others may put to or get from us; caller's, NULL: nothing */
+	/* memory that others may put to or get from; caller's; NULL: none */
 	void *bulk;
 	u32 bulk_len, bulk_options;	/* LNET_MD_OP_PUT or LNET_MD_OP_GET */
-	/* caller's, NULL: the answer is not enough; its memory stays as long as this session */
+	/* caller's; it keeps fetched memory. NULL: the request waits for the end of that memory */
 	struct lst_session *session;
 	u32 portal, service;
-	u8 nr_open;			/* descriptors and jobs that refer to it */
+	u8 nr_open;			/* descriptors and jobs that reference it */
 	bool starting, unlinking, unlink, replied, moved;
 	int status;
-	struct lst_out *out;		/* NULL: LNet has done with it */
+	struct lst_out *out;		/* NULL: LNet has released it */
 	lnet_md_t out_md;
 	u8 request[LST_MSG_SIZE], reply[LST_MSG_SIZE];
-	/* It is over and the caller's again; no lock held, must not call lst_run(). */
+	/* The request has ended and is the caller's. No lock held; must not call lst_run(). */
 	void (*done)(struct lst_rpc *rpc);
 };
 
-/* Before each use: draws the match bits. */
+/* Call before each use: draws the match bits. */
 void lst_rpc_init_locked(struct lst_rpc *rpc, struct lst *st, const struct lnet_process *target);
 /*
- * Sends @req, in which rpyid is filled in, bulkid too if there is bulk memory. Exactly one done()
- * follows, also if nothing can be sent.
+ * Sends @req and fills in its rpyid. With bulk memory, the caller has filled in bulkid. Exactly one
+ * done() follows, also if nothing can be sent.
  */
 void lst_rpc_post_locked(struct lst_rpc *rpc, struct lst_msg *req, u64 timeout_ns);
-/* Ends it, if it is under way, with @status < 0 unless it has one. */
+/* Ends a request in progress, with @status < 0 unless it already has a status. */
 void lst_rpc_fail_locked(struct lst_rpc *rpc, int status);
-/* In done(): 0 and the answer to @service, or -errno. */
+/* Call in done(): 0 and the reply, or -errno. */
 int lst_rpc_result(struct lst_rpc *rpc, struct lst_msg *rpy);
 u64 lst_rpcs_expire_locked(struct lst *st, u64 now);	/* next deadline */
 
-/* ---- serve.c: requests of others --------------------------------------------------------- */
+/* ---- serve.c: requests of other nodes -------------------------------------------------------- */
 
 enum lst_verdict { LST_DROP, LST_REPLY, LST_BULK, LST_LATER };
 
@@ -212,11 +212,11 @@ struct lst_call {
 	struct lst *st;
 	struct list_head link;
 	struct lst_job job;
-	struct lnet_process from;	/* whom to answer */
+	struct lnet_process from;	/* destination of the reply */
 	struct lnet_nid primary;	/* NID of that peer; all ones: unknown */
 	struct lnet_nid self;		/* the interface that was addressed */
 	struct lst_msg req, rpy;
-	u8 nr_open;			/* transfers that are not over */
+	u8 nr_open;			/* transfers in progress */
 	void *bulk;			/* kvfree() at the end */
 	u32 bulk_len;
 	struct lst_share *share;	/* of its sender */
@@ -225,27 +225,27 @@ struct lst_call {
 	u64 bulkid;
 	int bulk_status;
 	u8 buf[LST_MSG_SIZE];
-	u32 portal;			/* of the answer; 0: as all */
-	u32 len, rpy_len;		/* bytes of both */
-	const u8 *raw;			/* those of the request, while it is served */
-	bool echo;			/* @bulk is the answer */
-	/* no lock held, either may be NULL: before the transfer; 0, or < 0: no answer */
+	u32 portal;			/* of the reply; 0: LST_PORTAL_RDMA */
+	u32 len, rpy_len;		/* bytes of request and reply */
+	const u8 *raw;			/* bytes of the request, while it is served */
+	bool echo;			/* @bulk is the reply */
+	/* no lock held, either may be NULL; before the transfer: 0, or < 0: no reply */
 	int (*bulk_prepare)(struct lst_call *call);
-	void (*bulk_done)(struct lst_call *call);	/* of one that was fetched */
+	void (*bulk_done)(struct lst_call *call);	/* after a fetch */
 };
 
 void lst_reply_locked(struct lst_call *call);	/* after LST_LATER */
-/* The answer is as long as the request, and ends as it did. False: no memory. */
+/* Makes the reply as long as the request, with the same end. False: no memory. */
 bool lst_call_echo_locked(struct lst_call *call);
 void lst_spares_free(struct lst *st);	/* without the lock; may sleep */
 int lst_serve_start(struct lst *st, u32 nr_messages);
-int lst_serve_drills(struct lst *st);	/* from now on; may sleep */
+int lst_serve_drills(struct lst *st);	/* creates their buffers; may sleep */
 void lst_serve_retry_locked(struct lst *st, u64 now);
 void lst_serve_stop_locked(struct lst *st);
 bool lst_serve_stopped_locked(const struct lst *st);
 void lst_serve_free(struct lst *st);
 
-/* Who serves what: @call->req is for it, the answer's type and features are in @call->rpy. */
+/* Each serves @call->req. @call->rpy already contains type and features of the reply. */
 enum lst_verdict lst_session_serve_locked(struct lst_call *call);
 enum lst_verdict lst_batch_serve_locked(struct lst_call *call);
 enum lst_verdict lst_stat_serve_locked(struct lst_call *call);
@@ -277,31 +277,31 @@ struct lst_session {
 	struct lnet_nid console, primary;
 	char name[LST_NAME];
 	u8 state;			/* enum lst_lease */
-	bool ours;			/* its console knows epochs */
-	u32 lease;			/* seconds that it lasts without its console; 0: it stays */
-	u32 feats, refs;		/* refs: as often as it was made it is to be removed */
+	bool ours;			/* its console supports epochs */
+	u32 lease;			/* seconds that it lasts without its console; 0: endless */
+	u32 feats, refs;		/* refs: MAKE requests; as many REMOVE requests end it */
 	u64 start_ns, used_ns;
 	struct list_head batches;
 	struct lst_nettest *nettest;	/* the last one, or NULL */
 	u32 nr_tests, nr_parts;		/* parts: units and slots of these tests */
-	u32 nr_running;			/* units, and who ends it: it stays for them */
+	u32 nr_running;			/* units and other users; the last one frees it */
 	u32 brw_errors, ping_errors;
 };
 
 /*
- * Is @sid the session this node is in? 0 and its deadline is put off, or the status that the answer
- * has: EINVAL, ESRCH, ESTALE if another console took the node over, EPROTO if the features differ.
+ * Is @sid the session of this node? 0, and its lease is renewed; or the status of the reply:
+ * EINVAL, ESRCH, ESTALE after a takeover by another console, EPROTO if the features differ.
  */
 u32 lst_session_check_locked(struct lst_call *call, const struct lst_sid *sid);
 struct lst_sid lst_session_sid_locked(const struct lst *st);
-/* It had this node, and another console took that by force. */
+/* Did another console take this node over from session @sid? */
 bool lst_session_fenced_locked(const struct lst *st, const struct lst_sid *sid);
-/* As MAKE_SESSION asks, in place of the one there is. The status of an answer. */
+/* Ends the current session and creates the one that MAKE_SESSION requests. Status of a reply. */
 u32 lst_session_make_locked(struct lst *st, const struct lst_msg *msg);
-/* @how: what becomes of it. No session: nothing. */
+/* @how: the final state of the session. Does nothing without a session. */
 void lst_session_end_locked(struct lst *st, enum lst_lease how);
-void lst_session_put_locked(struct lst *st, struct lst_session *s);	/* a unit ended */
-u64 lst_session_expire_locked(struct lst *st, u64 now);		/* its deadline */
+void lst_session_put_locked(struct lst *st, struct lst_session *s);	/* a user ended */
+u64 lst_session_expire_locked(struct lst *st, u64 now);		/* returns its deadline */
 /* May the sender of @call request @service? 0, or the status of the reply: EACCES. */
 u32 lst_session_allows_locked(struct lst_call *call, u32 service);
 
@@ -315,9 +315,9 @@ struct lst_batch {
 	struct list_head link;
 	u64 bid;
 	struct list_head tests;
-	u32 nr_tests, nr_active;	/* tests with units that run */
-	u64 start_ns;			/* when it is to begin; 0: it is not to */
-	u64 started_ns;			/* when it began, the last time */
+	u32 nr_tests, nr_active;	/* tests with running units */
+	u64 start_ns;			/* scheduled start; 0: none */
+	u64 started_ns;			/* its last start */
 	bool stopping;
 };
 
@@ -327,16 +327,16 @@ struct lst_test {
 	struct lst_session *session;
 	const struct lst_test_ops *ops;
 	u32 index;			/* from 1 */
-	s32 loop;			/* -1: for ever */
+	s32 loop;			/* -1: endless */
 	u32 concur, nr_dests;
 	bool is_client, stop_onerr;
 	/* of brw */
 	u32 opc, flags, len, offset;
 	struct lst_unit *units;		/* nr_dests times concur, or NULL */
 	u32 nr_units, nr_active;
-	struct lst_drill *drill;	/* of ours, has no units; or NULL */
+	struct lst_drill *drill;	/* a drill has no units; or NULL */
 	struct lst_tally *tally;	/* of a client */
-	struct lnet_process self;	/* whose it is */
+	struct lnet_process self;	/* this node */
 };
 
 /* One of the parallel parts of a test at its client. */
@@ -346,13 +346,13 @@ struct lst_unit {
 	struct lst_job job;
 	struct lst_rpc rpc;
 	struct lnet_process dest;
-	s32 loop;			/* left */
+	s32 loop;			/* requests left */
 	u8 state;			/* enum lst_unit_state */
 	u64 resume_ns;
 	u32 seq;
 	u8 *mem;			/* brw */
 	bool filled;
-	bool answered;			/* whatever the answer held */
+	bool answered;			/* a reply was received, valid or not */
 };
 
 #define UNIT(name)		LST_UNIT_##name,
@@ -365,7 +365,7 @@ enum lst_unit_state {
 #undef NODE
 #undef BATCH
 
-/* It runs, or is to: no test is added. */
+/* It runs or is scheduled: no test can be added. */
 static inline bool lst_batch_is_busy(const struct lst_batch *batch)
 {
 	return batch->nr_active || batch->start_ns;
@@ -375,20 +375,20 @@ void lst_batch_run_locked(struct lst *st, struct lst_batch *batch);
 void lst_batches_stop_locked(struct lst_session *s, bool force);
 void lst_batches_free(struct lst_session *s);
 struct lst_batch *lst_batch_find(const struct lst_session *s, u64 bid);
-/* @index 0: the next one. The status of an answer. */
+/* @index 0: the next one. Returns the status of a reply. */
 u32 lst_test_link_locked(struct lst_session *s, u64 bid, u32 index, struct lst_test *test);
 void lst_test_free(struct lst_test *test);
-/* Of a TEST request whose list of destinations is there: fills in the answer. No lock held. */
+/* Serves a TEST request after the fetch of its destinations: fills in the reply. No lock held. */
 void lst_test_add(struct lst_call *call);
 
 /* ---- start.c --------------------------------------------------------------------------------- */
 
-u64 lst_starts_work_locked(struct lst *st, u64 now);	/* when the next one is due */
+u64 lst_starts_work_locked(struct lst *st, u64 now);	/* returns the next start */
 
 /* ---- nettest_serve.c ------------------------------------------------------------------------- */
 
 void lst_nettest_end_locked(struct lst_session *s);
-u64 lst_nettests_work_locked(struct lst *st, u64 now);	/* now 0: only says when */
+u64 lst_nettests_work_locked(struct lst *st, u64 now);	/* @now 0: only returns the deadline */
 
 /* ---- unit.c ---------------------------------------------------------------------------------- */
 
@@ -400,19 +400,19 @@ void lst_units_resume_locked(struct lst *st, u64 now);
 
 struct lst_test_ops {
 	u32 service;
-	/* Parameters of @req into @test: 0 or -EINVAL. */
+	/* Reads the parameters of @req into @test: 0 or -EINVAL. */
 	int (*take)(struct lst_test *test, const struct lst_msg *req);
-	/* Both: no lock held. The next request, and bulk memory in unit->rpc; 0 or -ENOMEM. */
+	/* No lock held. Makes the next request, and bulk memory in unit->rpc; 0 or -ENOMEM. */
 	int (*prepare)(struct lst_unit *unit, struct lst_msg *req);
-	/* 0, -EBADMSG (not what is expected), or what the other one says */
+	/* No lock held. Checks a reply without an error: 0, or -EBADMSG for unexpected contents. */
 	int (*finish)(struct lst_unit *unit, const struct lst_msg *rpy);
 };
 extern const struct lst_test_ops lst_ping_ops, lst_brw_ops;
 
-/* ---- pattern.c: what bulk memory holds --------------------------------------------------- */
+/* ---- pattern.c: contents of bulk memory ------------------------------------------------------ */
 
 void lst_pattern_fill(u8 *mem, u32 len, enum lst_check check);
-/* What was never sent, where the check will look. */
+/* Writes a value that is never sent, at the positions that are checked. */
 void lst_pattern_poison(u8 *mem, u32 len, enum lst_check check);
 /* @swapped: the sender has the other byte order */
 bool lst_pattern_good(const u8 *mem, u32 len, enum lst_check check, bool swapped);

@@ -12,7 +12,7 @@
 #include "selftest.h"
 #include "wire.h"
 
-/* ---- answers in memory ----------------------------------------------------------------------- */
+/* ---- replies in memory ----------------------------------------------------------------------- */
 
 struct lst_view_counts {
 	u32 total, active, busy, down, unknown;

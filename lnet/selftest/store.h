@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Memory of a bulk transfer of ours: fragments, in parts of a MiB, and what they hold. */
+/* Memory of a bulk transfer of a drill: fragments, in parts of a MiB, and their contents. */
 #ifndef LNET_SELFTEST_STORE_H
 #define LNET_SELFTEST_STORE_H
 
@@ -10,10 +10,10 @@ struct lst_store {
 	u8 *mem;
 	u32 len, nr_parts, nr_frags, per_part;	/* fragments of each part but the last */
 	struct lnet_frag *frag;
-	bool filled;			/* holds what is sent always, but for the transfer's own */
+	bool filled;			/* filled, but for bytes specific to one transfer */
 };
 
-/* As @p says. May sleep. 0, -ENOMEM. What it holds is not what was there before. */
+/* Allocates memory as @p defines. May sleep. 0, -ENOMEM. The previous contents are lost. */
 int lst_store_make(struct lst_store *s, const struct lst_plan *p);
 void lst_store_free(struct lst_store *s);
 static inline u32 lst_plan_parts(const struct lst_plan *p)
@@ -23,24 +23,24 @@ static inline u32 lst_plan_parts(const struct lst_plan *p)
 /* The fragments of a part, and their number. */
 const struct lnet_frag *lst_store_part(const struct lst_store *s, u32 part, u32 *nr);
 
-/* ---- verify.c: what it holds ----------------------------------------------------------------- */
+/* ---- verify.c: contents of the memory -------------------------------------------------------- */
 
 struct lst_verifier {
 	u8 how;				/* enum lst_verify */
 	u32 every;
-	const struct lst_crc32c *crc;	/* of LST_VERIFY_CRC32C */
+	const struct lst_crc32c *crc;	/* for LST_VERIFY_CRC32C */
 };
 
-/* Where what came differs: from the first byte to the last. len 0: nowhere, or it is not known. */
+/* Range of wrong bytes, from the first to the last. len 0: none, or unknown. */
 struct lst_bad {
 	u32 off, len;
 };
 
-/* What is to be sent; @salt is of this transfer, the same at both ends. The checksum or 0. */
+/* Writes the data to send; @salt is equal at both ends of this transfer. The checksum or 0. */
 u32 lst_verify_fill(const struct lst_verifier *v, struct lst_store *s, u64 salt);
-/* What is no transfer's, where verifying will look. */
+/* Writes data that belongs to no transfer at the positions that verification checks. */
 void lst_verify_spoil(const struct lst_verifier *v, struct lst_store *s);
-/* Is it what was sent? @bad is written if not. */
+/* Is it the data that was sent? If not, writes @bad. */
 bool lst_verify_good(const struct lst_verifier *v, const struct lst_store *s, u64 salt, u32 crc,
 		     struct lst_bad *bad);
 

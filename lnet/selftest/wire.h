@@ -5,24 +5,24 @@
 
 #include "plat.h"
 
-#define LST_MSG_SIZE	160U		/* every message */
+#define LST_MSG_SIZE	160U		/* each message */
 #define LST_MAGIC	0xeeb0f00dU
 #define LST_VERSION	1U
-#define LST_FEAT_BYTES	0x1U		/* a bulk transfer is of any number of bytes */
+#define LST_FEAT_BYTES	0x1U		/* a bulk transfer may have any number of bytes */
 #define LST_FEATS	LST_FEAT_BYTES
 #define LST_PING_MAGIC	0xbabefaceU
 #define LST_NAME	32
-#define LST_NR_TYPES	112U		/* numbers of types are below */
+#define LST_NR_TYPES	112U		/* type numbers are smaller */
 #define LST_CONCUR_MAX	1024U
 #define LST_TREE_INLINE	80U	/* bytes of a tree's record in a message */
-#define LST_PAGE	4096U		/* of lists of destinations, and where pages are counted */
+#define LST_PAGE	4096U		/* of destination lists, and unit of page counts */
 
 #define LST_PORTAL_TEST		50U	/* requests of tests */
 #define LST_PORTAL_FRAMEWORK	51U	/* other requests */
 #define LST_PORTAL_RDMA		52U	/* replies and bulk */
-#define LST_PORTAL_DRILL	53U	/* requests of tests of ours, and answers */
+#define LST_PORTAL_DRILL	53U	/* requests and replies of drills */
 
-#define LST_DRILL_MIN		64U	/* bytes of a request of a test of ours */
+#define LST_DRILL_MIN		64U	/* bytes of a request of a drill */
 #define LST_DRILL_MAX		4096U
 
 #define RPC(name, id, req, rpy, portal)	LST_SERVICE_##name = id,
@@ -43,7 +43,7 @@ enum lst_batch_opc { LST_BATCH_RUN = 1, LST_BATCH_STOP, LST_BATCH_QUERY };
 enum lst_brw_opc { LST_BRW_READ = 1, LST_BRW_WRITE };
 enum lst_check { LST_CHECK_NONE = 1, LST_CHECK_SIMPLE, LST_CHECK_FULL, LST_CHECK_DISCARD };
 
-/** struct lst_sid - the name of a session: the console's NID and when it was made */
+/** struct lst_sid - ID of a session: the console's NID and the creation time */
 struct lst_sid {
 	u64 nid;			/* four-byte form; all ones: no session */
 	u64 stamp;
@@ -56,7 +56,7 @@ static inline bool lst_sid_same(const struct lst_sid *a, const struct lst_sid *b
 	return a->nid == b->nid && a->stamp == b->stamp;
 }
 
-/* @lease: seconds; 0: of stock, which knows no epochs. @epoch: see session.c; 0: of stock. */
+/* @lease: seconds; 0: from stock, without epochs. @epoch: see session.c; 0: from stock. */
 struct lst_make_session_req {
 	u64 rpyid;
 	struct lst_sid sid;
@@ -153,14 +153,14 @@ struct lst_nettest_rpy {
 	struct lst_sid sid;
 };
 
-/** struct lst_msg - a message; @type tells which of the bodies it has */
+/** struct lst_msg - a message; @type selects the body */
 struct lst_msg {
 	u32 type;			/* enum lst_type */
 	u32 version, feats;
 	bool swapped;			/* its sender has the other byte order */
 	union {
-		u64 rpyid;		/* of every request, first */
-		u32 status;		/* of every reply, first */
+		u64 rpyid;		/* first field of each request */
+		u32 status;		/* first field of each reply */
 		struct lst_make_session_req make_session_req;
 		struct lst_make_session_rpy make_session_rpy;
 		struct lst_remove_session_req remove_session_req;
@@ -202,14 +202,14 @@ struct lst_rpc_kind {
 	u32 service, req, rpy, portal;
 };
 const struct lst_rpc_kind *lst_rpc_kind(u32 service);	/* NULL: there is none */
-/* The service that @type is a request of, or NULL. */
+/* The service whose requests have @type, or NULL. */
 const struct lst_rpc_kind *lst_rpc_kind_of_req(u32 type);
 
 /**
  * lst_msg_decode - read a message
- * @msg: the answer; names end with a zero
+ * @msg: the result; names end with a zero
  * @buf: the bytes
- * @len: how many
+ * @len: their number
  *
  * Return: 0; -EMSGSIZE (its length is not LST_MSG_SIZE), -EBADMSG (the magic number is wrong),
  * -ENOMSG (no such type), -EPROTO (another version: header and first number are read).
@@ -218,12 +218,12 @@ int lst_msg_decode(struct lst_msg *msg, const u8 *buf, u32 len);
 /**
  * lst_msg_encode - write a message; unused parts are zero
  * @buf: LST_MSG_SIZE bytes
- * @msg: what; if .swapped, in the other byte order
+ * @msg: the message; if .swapped, it is written in the other byte order
  */
 void lst_msg_encode(u8 *buf, const struct lst_msg *msg);
 
 /**
- * struct lst_dest - whom a test is to address; 12 bytes of a list that a console has
+ * struct lst_dest - a destination of a test; 12 bytes of a list at a console
  * @nid: four-byte form
  * @pid: its process id
  */
@@ -233,14 +233,14 @@ struct lst_dest {
 };
 #define LST_DEST_SIZE	12U
 #define LST_DESTS_PER_PAGE	(LST_PAGE / LST_DEST_SIZE)
-/* Bytes of a list of @nr, which is not 0. */
+/* Bytes of a list of @nr destinations, at least one. */
 static inline u32 lst_dests_size(u32 nr)
 {
 	return (nr - 1) / LST_DESTS_PER_PAGE * LST_PAGE +
 	       ((nr - 1) % LST_DESTS_PER_PAGE + 1) * LST_DEST_SIZE;
 }
 
-/* The one at @ix of a list. */
+/* Destination @ix of a list. */
 void lst_dest_decode(struct lst_dest *dest, const u8 *list, u32 ix, bool swapped);
 void lst_dest_encode(u8 *list, u32 ix, const struct lst_dest *dest);
 
