@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Commands to the console: words in, text out, steps with requests to nodes between them. */
+/* Commands to the console: arguments in, text out, and steps with requests to nodes. */
 #include "con.h"
 
 #define TEXT_MIN	512U
@@ -15,7 +15,7 @@ static const struct verb {
 #undef VERB
 };
 
-/* ---- words and text -------------------------------------------------------------------------- */
+/* ---- arguments and text ---------------------------------------------------------------------- */
 
 const char *con_word(const struct con_cmd *cmd, const char *name, const char **pos)
 {
@@ -115,7 +115,7 @@ static void rpcs_free(struct con_cmd *cmd, struct list_head *list)
 	INIT_LIST_HEAD(list);
 }
 
-/* The user's memory is the user's again. */
+/* Ownership of the command returns to the user with done(). */
 static void finish_run(struct lst_job *job)
 {
 	struct con_cmd *cmd = container_of(job, struct con_cmd, job);
@@ -141,7 +141,7 @@ void con_finish_locked(struct con_cmd *cmd, int rc)
 	lst_queue_locked(cmd->st, &cmd->job, finish_run);
 }
 
-/* All have answered: the next step. */
+/* The next step, after all nodes have replied. */
 static void step_locked(struct con_cmd *cmd)
 {
 	int rc;
@@ -255,7 +255,7 @@ u32 con_say_errors(struct con_cmd *cmd, const char *what)
 	return nr;
 }
 
-/* What is under way: who is asked, and how many have not answered. This is no sign of life. */
+/* Lists commands in progress, with requests sent and open. Does not keep the session alive. */
 int con_progress(struct con_cmd *cmd)
 {
 	const struct con_cmd *other;
@@ -271,7 +271,7 @@ int con_progress(struct con_cmd *cmd)
 	return 0;
 }
 
-/* ---- from outside ---------------------------------------------------------------------------- */
+/* ---- entry ----------------------------------------------------------------------------------- */
 
 static const struct verb *verb_find(const struct lst_command *user)
 {
@@ -292,7 +292,7 @@ bool lst_command_changes(const struct lst_command *user)
 	return !verb || verb->changes;
 }
 
-/* Of no session. */
+/* Verbs that need no session. */
 static bool is_free(const struct verb *verb)
 {
 	return verb->run == con_new_session || verb->run == con_show_session ||
@@ -300,7 +300,7 @@ static bool is_free(const struct verb *verb)
 	       verb->run == con_alone_stop || verb->run == con_alone_tally;
 }
 
-/* The session that the request names by its key; to make or show one none is needed. */
+/* Finds the session that the key of the request selects. Some verbs need none. */
 static int begin_locked(struct con_cmd *cmd, const struct verb *verb)
 {
 	struct con_session *s = cmd->st->con;

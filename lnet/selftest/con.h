@@ -8,12 +8,12 @@
 /*
  * The service's lock protects all of it. A command runs in steps. Each step sends requests to
  * nodes; the next step runs when all nodes have replied or timed out. Other commands run in
- * between, so each step looks up the objects of the command by name again.
+ * between, so each step finds the objects of the command by name again.
  */
 
 #define CON_NODES_MAX	65536U
 #define CON_TIMEOUT	300U		/* seconds without a command, after which a session ends */
-#define CON_WAIT	30U		/* seconds for nodes to answer */
+#define CON_WAIT	30U		/* seconds for nodes to reply */
 #define CON_PINGER		8U		/* seconds between checks for idle nodes, at most */
 
 #define UNIT(name)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A test that no console leads: servers serve whoever asks for what they do, clients send to the
- * servers they are told of. All such nodes are in one session by its name, which has no console.
+ * A test without a console. Servers serve each client of the same test; clients send to the servers
+ * in their command. All such nodes are in one session, whose fixed ID belongs to no console.
  */
 #include "con.h"
 #include "drill.h"
 
-/* Nobody's: no console has this name. */
+/* No console has this ID. */
 static const struct lst_sid alone_sid = { 0x0009000000000000ULL, 0 };	/* 0@lo */
 
 #define BID	1
@@ -15,14 +15,14 @@ struct alone {
 	struct lst_job job;
 	struct con_cmd *cmd;
 	struct lst_plan plan;
-	u32 nr_hauls;			/* of a server: transfers at one time */
+	u32 nr_hauls;			/* of a server: transfers at one time; 0: any number */
 	u32 rest;
-	u32 lease;			/* seconds without a look at it; 0: it stays */
+	u32 lease;			/* seconds without a query of its counts; 0: endless */
 };
 
-/* ---- words ----------------------------------------------------------------------------------- */
+/* ---- arguments ------------------------------------------------------------------------------- */
 
-/* Both sides do the same, or the server does not know what it is asked for. */
+/* Both sides compute the same tag from equal arguments; a server rejects an unknown tag. */
 static u64 tag_of(const struct lst_plan *p)
 {
 	u64 tag = lst_mix(p->size + lst_mix(p->mode + lst_mix(p->off)));
@@ -31,7 +31,7 @@ static u64 tag_of(const struct lst_plan *p)
 	       1U << 31;
 }
 
-/* Requests to each server are shared by the parts. */
+/* Divides the requests to each server among the parts. */
 static void share_loop(struct alone *a)
 {
 	struct lst_plan *p = &a->plan;
@@ -69,7 +69,7 @@ static int take_servers(struct alone *a)
 	return 0;
 }
 
-/* Those of bulk tests (plan.def), and server (0, 1), count, lease, nid (any number) */
+/* Arguments: those of bulk tests (plan.def), server (0, 1), count, lease, nid (any number). */
 static int take(struct alone *a)
 {
 	struct con_test test = { 0 };
@@ -93,7 +93,7 @@ static int take(struct alone *a)
 	return server ? 0 : take_servers(a);
 }
 
-/* ---- begin ----------------------------------------------------------------------------------- */
+/* ---- start ----------------------------------------------------------------------------------- */
 
 static int begin_locked(struct alone *a, struct lst_test *test)
 {
@@ -160,7 +160,7 @@ int con_alone_start(struct con_cmd *cmd)
 	return -EINPROGRESS;
 }
 
-/* ---- what it counted, and the end ------------------------------------------------------------ */
+/* ---- counts and end -------------------------------------------------------------------------- */
 
 static struct lst_test *test_of(const struct lst *st)
 {
@@ -187,7 +187,7 @@ static void say_flow(struct con_cmd *cmd, const char *name, const struct lst_flo
 		(unsigned long long)flow->last_ns);
 }
 
-/* Who asks is there: the session goes on. */
+/* A query renews the lease of the session. */
 int con_alone_tally(struct con_cmd *cmd)
 {
 	struct lst_test *test = test_of(cmd->st);

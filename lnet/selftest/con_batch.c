@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Batches at the console: made, listed, run, stopped, asked for. */
+/* Batches at the console: create, list, run, stop, query. */
 #include "con.h"
 
 static const char *const state_texts[] = {
@@ -157,7 +157,7 @@ static int running(struct con_cmd *cmd)
 	return 0;
 }
 
-/* name, timeout (which the nodes do not look at) */
+/* name, timeout (nodes ignore it) */
 int con_run(struct con_cmd *cmd)
 {
 	struct con_batch *batch = con_batch_find(con_session(cmd), con_text(cmd, "name"));

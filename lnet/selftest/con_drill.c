@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Adding a test of ours at the console: servers hear of it first, then clients, then both again. */
+/* Adds a drill at the console: to the servers, then to the clients; for two ways, both again. */
 #include "con.h"
 
 const char *con_drill_type(const struct con_test *test)
@@ -9,7 +9,7 @@ const char *con_drill_type(const struct con_test *test)
 	return test->plan->what == LST_WHAT_PING ? "ping" : "bulk";
 }
 
-/* All that was said when it was added, and what it is if nothing was. */
+/* All arguments of the test, including defaults. */
 void con_drill_say(struct con_cmd *cmd, const struct lst_plan *plan)
 {
 	u32 i;
@@ -21,7 +21,7 @@ void con_drill_say(struct con_cmd *cmd, const struct lst_plan *plan)
 	con_say(cmd, "}\n");
 }
 
-/* ---- words ----------------------------------------------------------------------------------- */
+/* ---- arguments ------------------------------------------------------------------------------- */
 
 int con_drill_take(struct con_cmd *cmd, struct con_test *test, const char *type)
 {
@@ -65,7 +65,7 @@ static int tell(struct con_cmd *cmd, struct con_node *node, const struct lst_pla
 	return con_ask(cmd, node, &req, buf, len);
 }
 
-/* Each client is given its own servers, all of which it sends to. */
+/* Each client receives only its own servers, and sends to all of them. */
 static int tell_listed(struct con_cmd *cmd, struct con_node *node, const struct con_map *map,
 		       const struct lst_plan *plan)
 {
@@ -97,7 +97,7 @@ static int tell_group(struct con_cmd *cmd, const struct con_group *group, struct
 	return rc;
 }
 
-/* Who was taken from another session may still be asked for its tests: these have other tags. */
+/* A node taken over may still receive requests for tests of its old session, with other tags. */
 static u32 tag_of(const struct con_session *s, const struct con_test *test)
 {
 	u32 first = (u32)lst_mix(s->sid.nid + lst_mix(s->sid.stamp));
@@ -117,7 +117,7 @@ static void plan_of(const struct con_session *s, const struct con_batch *batch,
 	p->same = test->from == test->to;
 }
 
-/* The same test the other way round, with counts of its own. */
+/* Adds the same test in the opposite direction, with separate counts. */
 static int back_add(struct con_cmd *cmd, struct con_batch *batch, const struct con_test *test)
 {
 	struct con_test *back = kmemdup(test, sizeof(*test), GFP_NOWAIT);

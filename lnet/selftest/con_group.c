@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Groups of nodes: made, filled, looked at, cleaned. */
+/* Groups of nodes: create, fill, list, clean. */
 #include "con.h"
 
 struct con_group *con_group_find(struct con_session *s, const char *name)
@@ -58,7 +58,7 @@ void con_group_free(struct con_session *s, struct con_group *group)
 	kfree(group);
 }
 
-/* ---- making and filling ---------------------------------------------------------------------- */
+/* ---- creating and filling -------------------------------------------------------------------- */
 
 /* name */
 int con_add_group(struct con_cmd *cmd)
@@ -92,8 +92,8 @@ static int ask_to_join(struct con_cmd *cmd, struct con_node *node)
 }
 
 /*
- * Those that another session was made at, after what this console knew of them, are asked once more
- * with what they told: so nobody takes a node from one that he has not heard of.
+ * Sends a second request, with the epoch of the reply, to nodes that created another session since
+ * their last reply. So no console takes over a node from a session unknown to it.
  */
 static int ask_again(struct con_cmd *cmd, int (*next)(struct con_cmd *cmd))
 {
@@ -114,7 +114,7 @@ static int ask_again(struct con_cmd *cmd, int (*next)(struct con_cmd *cmd))
 	return con_then(cmd, next);
 }
 
-/* Those that joined become members of the group; the others are told of. */
+/* All nodes that received a request become members. Prints errors, and counts active nodes. */
 static int joined(struct con_cmd *cmd)
 {
 	struct con_session *s = con_session(cmd);
@@ -138,7 +138,7 @@ static int asked(struct con_cmd *cmd)
 	return ask_again(cmd, joined);
 }
 
-/* A node that joined by another group is not asked again: it counts how often it was. */
+/* A node that joined through another group receives no second request, as it counts requests. */
 static int member(struct con_cmd *cmd, struct con_group *group, const struct lnet_process *id)
 {
 	struct con_node *node = con_node_get(con_session(cmd), id);

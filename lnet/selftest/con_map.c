@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Who sends to whom in a test, where the lines of a file say it. */
+/* Senders and receivers of a test, from the lines of a file. */
 #include "con.h"
 
 enum side { FROM, TO };
 
 struct scan {
 	struct con_cmd *cmd;
-	const char *at;			/* what is left of the line */
-	u32 line, word;			/* numbers of both, from 1 */
+	const char *at;			/* rest of the line */
+	u32 line, word;			/* both numbers, from 1 */
 	const struct con_group *group[2];
-	u32 found[2];			/* where the last one stood, as lists mostly are in order */
+	u32 found[2];			/* index of the last node, as lists mostly are in order */
 	bool same;
-	u64 *seen;			/* pairs, at any free place from their hash on; 0: free */
-	u32 mask;			/* of places */
+	u64 *seen;			/* hash table of pairs, open addressing; 0: free */
+	u32 mask;			/* entries of the table less 1 */
 };
 
 static int bad(const struct scan *s, const char *why, const char *more)
@@ -26,7 +26,7 @@ static bool is_space(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* False: the line ends. What is longer than any name is none. */
+/* False: the line ends. Returns "?" for a word that is longer than any name. */
 static bool word_next(struct scan *s, char word[LNET_NIDSTR_SIZE])
 {
 	u32 len = 0;
@@ -55,7 +55,7 @@ static u32 place_of(const struct con_group *group, const struct lnet_nid *nid, u
 	return U32_MAX;
 }
 
-/* A NID, or a place in the group, from 0. */
+/* A NID, or an index in the group, from 0. */
 static int node_of(struct scan *s, enum side side, const char *word, u32 *ix)
 {
 	const struct con_group *group = s->group[side];
@@ -132,7 +132,7 @@ static int line_take(struct scan *s, struct con_map *map, const char *text)
 	return rc;
 }
 
-/* More than there are pairs in the lines: each is behind a space. */
+/* A bound of the pairs in the lines: each follows a space. */
 static u32 room_for(const struct con_cmd *cmd)
 {
 	const char *pos = NULL, *text;
@@ -154,7 +154,7 @@ static int lines_take(struct scan *s, struct con_map *map)
 	return rc ? rc : map->nr ? 0 : bad(s, "nobody sends", "");
 }
 
-/* send=LINE CLIENT SERVER...: any number; of what is wrong nothing is made. */
+/* send=LINE CLIENT SERVER...: any number; one wrong line rejects the test. */
 int con_map_take(struct con_cmd *cmd, struct con_test *test)
 {
 	struct con_session *session = con_session(cmd);
@@ -178,7 +178,7 @@ int con_map_take(struct con_cmd *cmd, struct con_test *test)
 	return rc;
 }
 
-/* ---- what is done with it -------------------------------------------------------------------- */
+/* ---- use ------------------------------------------------------------------------------------- */
 
 struct lst_run *con_map_runs(const struct con_map *map, const struct con_node *node, bool back,
 			     struct lst_plan *p)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* NETTEST at the console: all nodes of a group get ready, then go; what node 0 has is read. */
+/* NETTEST at the console: prepares and starts all nodes of a group, reads results of node 0. */
 #include "con.h"
 #include "nettest_serve.h"
 
-#define ROWS_MAX	256U		/* that are read at one time */
+#define ROWS_MAX	256U		/* read at one time */
 
 static struct lst_msg request_of(const struct con_session *s, enum lst_nettest_opc opc, u32 run)
 {
@@ -11,7 +11,7 @@ static struct lst_msg request_of(const struct con_session *s, enum lst_nettest_o
 				 .nettest_req = { .sid = s->sid, .opc = opc, .run = run } };
 }
 
-/* Asks those that the step before asked, and that said yes. */
+/* Sends a request to the nodes that accepted the one of the previous step. */
 static int ask_again(struct con_cmd *cmd, enum lst_nettest_opc opc)
 {
 	const struct con_rpc *r;
@@ -79,7 +79,7 @@ static int started(struct con_cmd *cmd)
 	return 0;
 }
 
-/* Who does not answer may have begun as well; its session or the next run ends that. */
+/* A node without a reply may have begun also; the end of its session or its next run ends it. */
 static int begun(struct con_cmd *cmd)
 {
 	int rc;
@@ -227,7 +227,7 @@ static int state_read(struct con_cmd *cmd)
 	return con_then(cmd, rows_read);
 }
 
-/* nid (node 0), run, from; nodes, matrix: as it was begun */
+/* nid (node 0), run, from; nodes, matrix: as in the command nettest */
 int con_nettest_read(struct con_cmd *cmd)
 {
 	struct reading in;
@@ -243,7 +243,7 @@ int con_nettest_read(struct con_cmd *cmd)
 
 /* ---- nettest_stop ---------------------------------------------------------------------------- */
 
-/* group, run: those that have it */
+/* group, run: stops this run at the nodes that have it */
 int con_nettest_stop(struct con_cmd *cmd)
 {
 	struct con_group *group = con_group_find(con_session(cmd), con_text(cmd, "group"));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Nodes as a console knows them. */
+/* Nodes of a session at its console. */
 #include "con.h"
 
 static const struct {
@@ -81,7 +81,7 @@ void con_node_hold(struct con_node *node)
 	node->refs++;
 }
 
-/* @s NULL: its session is over, and it was taken from its list. */
+/* @s NULL: the session has ended, and @node is not in its list. */
 void con_node_put(struct con_session *s, struct con_node *node)
 {
 	if (--node->refs)
@@ -92,7 +92,7 @@ void con_node_put(struct con_session *s, struct con_node *node)
 	kfree(node);
 }
 
-/* Names stand in quotes in what the console says; those that nodes tell may be anything. */
+/* The console prints names in quotes; a name that a node reports may have any bytes. */
 static bool is_plain(char c)
 {
 	return c >= ' ' && c < 0x7f && c != '"' && c != '\\';
@@ -120,7 +120,7 @@ static void owner_set(struct con_node *node, const char *name)
 			*c = '?';
 }
 
-/* A state that the answer to MAKE_SESSION or DEBUG tells. */
+/* The state of a node, from its reply to MAKE_SESSION or DEBUG. */
 static u8 state_told(const struct lst *st, const struct lst_sid *sid, u32 status)
 {
 	if (lst_sid_same(sid, &st->con->sid))
@@ -136,7 +136,7 @@ static u8 owner_told(struct lst *st, struct con_node *node, const struct lst_sid
 	return state_told(st, sid, status);
 }
 
-/* It is another console's by now, whose name this answer does not tell. */
+/* Another console has taken over the node; this reply does not contain the name of its session. */
 static void taken(struct con_node *node)
 {
 	node->state = CON_NODE_BUSY;

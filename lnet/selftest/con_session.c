@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The session of a console: made, shown, kept alive at its nodes, and ended. */
+/* The session of a console: create, show, keep alive at its nodes, end. */
 #include "con.h"
 #include "tree.h"
 
@@ -13,7 +13,7 @@ static void batches_free(struct con_session *s)
 		con_batch_free(batch);
 }
 
-/* Nodes that requests refer to are freed with the last of these. */
+/* A node that requests reference is freed with the last of them. */
 void con_session_free(struct lst *st)
 {
 	struct con_session *s = st->con;
@@ -32,7 +32,7 @@ void con_session_free(struct lst *st)
 	kfree(s);
 }
 
-/* Nodes that may have us in mind are told. */
+/* Requests all active nodes to leave the session. */
 static void remove_all(struct con_cmd *cmd)
 {
 	struct con_session *s = con_session(cmd);
@@ -61,15 +61,15 @@ int con_end_session(struct con_cmd *cmd)
 	return con_then(cmd, ended);
 }
 
-/* ---- making one ------------------------------------------------------------------------------ */
+/* ---- creating -------------------------------------------------------------------------------- */
 
-/* Often enough that a node that is asked at half of its lease has time to be asked again. */
+/* Short enough for a second query of a node that is first queried at half of its lease. */
 static u64 pinger_ns(const struct con_session *s)
 {
 	return (u64)min(CON_PINGER, s->lease / 4) * NSEC_PER_SEC;
 }
 
-/* The name of this node in sessions: its first NID that has four bytes. */
+/* The NID of this node in session IDs: its first one with a four-byte form. */
 u64 con_own_nid(struct lst *st)
 {
 	struct lnet_process id;
@@ -168,7 +168,7 @@ static void quiet_done(struct lst_command *user)
 	kfree(user);
 }
 
-/* A command of our own. NULL: no memory; it is tried again. */
+/* A command of the console itself. NULL: no memory; the next period retries. */
 static struct con_cmd *own_command(struct lst *st)
 {
 	struct lst_command *user = kzalloc(sizeof(*user), GFP_NOWAIT);
@@ -203,7 +203,7 @@ static int pinged(struct con_cmd *cmd)
 	return 0;
 }
 
-/* Of those that heard nothing for half of their lease; those that are down may be back. */
+/* True after half of a lease without contact, or with unknown owner. A node down may be back. */
 static bool is_idle(const struct con_session *s, const struct con_node *node, u64 now)
 {
 	u32 lease = node->lease ? min(node->lease, s->lease) : s->lease;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The clients of a batch begin at one time: their clocks are looked at, all are told when by their
- * own clock, and asked later when they did.
+ * Starts the clients of a batch at one time. Measures their clocks, sends each the start time on
+ * its own clock, and queries the actual starts later.
  */
 #include "con.h"
 
 #define ROUNDS		8U
 #define AHEAD_MIN_NS	(20ULL * NSEC_PER_MSEC)
-#define DRIFT		5000U		/* clocks go apart by one part in so many, at most */
+#define DRIFT		5000U		/* maximum drift of two clocks: one part in so many */
 
 /* ---- clocks ---------------------------------------------------------------------------------- */
 
@@ -16,7 +16,7 @@ static u64 distance(s64 a, s64 b)
 	return a < b ? (u64)b - (u64)a : (u64)a - (u64)b;
 }
 
-/* It was told at some time between the two, so half of what is between is the error. */
+/* The node read its clock between the two times, so half of their difference is the error. */
 void con_clock_heard(struct con_clock *clock, u64 asked_ns, u64 told_ns, u64 heard_ns)
 {
 	u64 half = (heard_ns - asked_ns) / 2, error = half + 1;
@@ -54,7 +54,7 @@ static u64 worst_error(const struct con_cmd *cmd)
 	return worst;
 }
 
-/* ---- beginning ------------------------------------------------------------------------------- */
+/* ---- starting -------------------------------------------------------------------------------- */
 
 static struct con_batch *batch_of(const struct con_cmd *cmd)
 {
@@ -75,7 +75,7 @@ static int called_off(struct con_cmd *cmd)
 	return 0;
 }
 
-/* Who was told is told that nothing will be. */
+/* Cancels the start at the nodes. */
 static int call_off(struct con_cmd *cmd, struct con_batch *batch)
 {
 	const struct con_session *s = con_session(cmd);
@@ -103,7 +103,7 @@ static int all_told(struct con_cmd *cmd)
 	return 0;
 }
 
-/* Clocks are known: it is so far ahead that all will have heard of it. */
+/* The clocks are known. The start is so far ahead that all nodes receive the request before. */
 static int tell_all(struct con_cmd *cmd, struct con_batch *batch)
 {
 	u64 worst = worst_error(cmd);
@@ -156,7 +156,7 @@ static int clocks_told(struct con_cmd *cmd)
 	return 0;
 }
 
-/* name; skew: clocks must be known so well that starts may be said to be within so many ns */
+/* name; skew: in ns; nothing starts if the errors of clocks do not guarantee this skew */
 int con_start(struct con_cmd *cmd)
 {
 	struct con_batch *batch = batch_of(cmd);
@@ -170,7 +170,7 @@ int con_start(struct con_cmd *cmd)
 	return ask_clocks(cmd, batch);
 }
 
-/* ---- when they did --------------------------------------------------------------------------- */
+/* ---- actual starts --------------------------------------------------------------------------- */
 
 struct span {
 	s64 least, most;
@@ -217,7 +217,7 @@ static int starts_told(struct con_cmd *cmd)
 	return 0;
 }
 
-/* name: of a batch that was begun by the verb start */
+/* name: of a batch that the verb start has started */
 int con_started(struct con_cmd *cmd)
 {
 	struct con_batch *batch = batch_of(cmd);

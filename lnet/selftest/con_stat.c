@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a console asks nodes for: their counters, and which session they are in. */
+/* Queries of a console to nodes: their counters, and their session. */
 #include "con.h"
 
-/* ---- whom ------------------------------------------------------------------------------------ */
+/* ---- destinations ---------------------------------------------------------------------------- */
 
 typedef void (*request_fn)(struct lst_msg *req, const struct con_session *s);
 

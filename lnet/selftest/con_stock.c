@@ -182,7 +182,7 @@ int con_stock_batches(struct con_cmd *cmd)
 	return 0;
 }
 
-/* name. One with tests stays: the nodes of these know it. */
+/* name. A batch with tests stays, as nodes know it. */
 int con_del_batch(struct con_cmd *cmd)
 {
 	struct con_batch *batch = con_batch_find(con_session(cmd), con_text(cmd, "name"));
@@ -195,7 +195,7 @@ int con_del_batch(struct con_cmd *cmd)
 	return 0;
 }
 
-/* ---- the end of an answer -------------------------------------------------------------------- */
+/* ---- the end of a reply ---------------------------------------------------------------------- */
 
 static void session_view(struct lst_view_session *view, const struct con_session *s)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What nodes counted in tests: asked for, added up, said. */
+/* Counts of tests: queried from nodes, added up, printed. */
 #include "con.h"
 
-/* Behind the record, as drill.h has it. */
+/* Numbers after the record, see drill.h. */
 enum { ASKED, MAX_ASKED, SERVED, TO, TO_FIRST, TO_LAST, FROM, FROM_FIRST, FROM_LAST, FOUND, BAD_OFF,
        BAD_LEN, BAD_SEQ, NR_NUMBERS };
 
@@ -11,9 +11,9 @@ static u64 number_of(const struct con_rpc *r, u32 ix)
 	return get_unaligned_le64((const u8 *)r->bulk + LST_TALLY_WIRE + 8 * ix);
 }
 
-/* ---- asking ---------------------------------------------------------------------------------- */
+/* ---- queries --------------------------------------------------------------------------------- */
 
-/* Which counts: of clients or of servers, of all destinations (0) or of one. */
+/* Selects counts: of clients or of servers, of all destinations (0) or of one. */
 struct which {
 	const struct con_batch *batch;
 	const struct con_test *test;
@@ -87,7 +87,7 @@ static int ask_all(struct con_cmd *cmd, int (*ask)(struct con_cmd *, const struc
 	return rc;
 }
 
-/* ---- saying ---------------------------------------------------------------------------------- */
+/* ---- output ---------------------------------------------------------------------------------- */
 
 static const char *nid_of(const struct lnet_process *id, bool any, char *buf)
 {
@@ -200,18 +200,18 @@ static void say_servers(struct con_cmd *cmd, const struct con_test *test)
 
 #define FAILED_MAX	64U
 
-/* Records of some KiB each, which the stack does not hold. */
+/* Records of some KiB each, too large for the stack. */
 struct sum {
 	struct lst_tally all, one;
 	u64 max_asked;
 	struct lst_rail rail[LST_RAILS_MAX];
-	/* Of rails that failed: a node may be a client and a server, and tell of one twice. */
+	/* Rails that failed: a node that is client and server may report one twice. */
 	struct lst_rail failed[FAILED_MAX];
 	u32 nr_failed;
 	u64 resends;
 };
 
-/* A node that told what cannot be has told nothing. */
+/* An impossible record counts as none. */
 static bool is_record(struct con_rpc *r, struct sum *sum)
 {
 	u32 used;
@@ -228,7 +228,7 @@ static void add(struct sum *sum, const struct con_rpc *r)
 {
 	u64 bad = sum->one.c[LST_T_lost] + sum->one.c[LST_T_corrupt] + sum->one.c[LST_T_refused];
 
-	/* Times of all nodes are by the console's clock. */
+	/* Converts the times of all nodes to the console's clock. */
 	if (sum->one.first_ns) {
 		sum->one.first_ns = con_clock_here(&r->node->clock, sum->one.first_ns);
 		sum->one.last_ns = con_clock_here(&r->node->clock, sum->one.last_ns);
@@ -238,7 +238,7 @@ static void add(struct sum *sum, const struct con_rpc *r)
 	sum->max_asked = max(sum->max_asked, number_of(r, MAX_ASKED));
 }
 
-/* The one as it was told before; NULL: it was not, and is from now on, if there is a place. */
+/* The rail as reported before. NULL: it was not; then it is added, if there is room. */
 static struct lst_rail *told_before(struct sum *sum, const struct lst_rail *rail)
 {
 	struct lst_rail *r = sum->failed, *end = r + sum->nr_failed;
@@ -265,7 +265,7 @@ static void add_resends(struct sum *sum, const struct lst_rail *rail)
 	}
 }
 
-/* What clients and servers of a test sent again. */
+/* Retransmits of clients and servers of a test. */
 static void count_resends(const struct con_cmd *cmd, const struct con_test *test, struct sum *sum)
 {
 	const struct list_head *lists[] = { &cmd->kept, &cmd->answered };
@@ -330,7 +330,7 @@ static void say_test(struct con_cmd *cmd, const struct con_batch *batch,
 	say_servers(cmd, test);
 }
 
-/* One for each client and server that told. */
+/* One item for each pair of client and server. */
 static void say_pairs(struct con_cmd *cmd, const struct con_batch *batch,
 		      const struct con_test *test, struct sum *sum)
 {
@@ -383,7 +383,7 @@ static void say_rail(struct con_cmd *cmd, const struct con_batch *batch,
 	con_say(cmd, "}\n");
 }
 
-/* Servers count no answers: of theirs those rails are told that failed. */
+/* Servers count no replies, so only their rails that failed are printed. */
 static bool is_told(struct sum *sum, const struct lst_rail *rail, bool server)
 {
 	bool failed = rail->resends || rail->health != rail->health_before;
@@ -469,7 +469,7 @@ static int all_told(struct con_cmd *cmd)
 
 #define PAIRS_MAX	4096U
 
-/* Of each client for each of its servers. */
+/* Queries each client for each of its servers. */
 static int ask_pairs(struct con_cmd *cmd, const struct con_batch *batch,
 		     const struct con_test *test)
 {
@@ -507,8 +507,8 @@ static int clients_told(struct con_cmd *cmd)
 }
 
 /*
- * batch, test (none: all); servers=1: what each server moved as well; rails=1: what went over which
- * interfaces; pairs=1: each client and server apart
+ * batch, test (none: all); servers=1: also data moved by each server; rails=1: traffic of each pair
+ * of interfaces; pairs=1: each client and server separately
  */
 int con_tally(struct con_cmd *cmd)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Adding a test at the console: servers hear of it first, then each client with whom it tests. */
+/* Adds a test at the console: to the servers, then to each client with its servers. */
 #include "con.h"
 
 static void say_group(struct con_cmd *cmd, const char *what, const struct con_group *group)
@@ -26,7 +26,7 @@ void con_test_say(struct con_cmd *cmd, const struct con_test *test)
 	say_group(cmd, "servers", test->to);
 }
 
-/* ---- words ----------------------------------------------------------------------------------- */
+/* ---- arguments ------------------------------------------------------------------------------- */
 
 static int take_brw(struct con_cmd *cmd, struct con_test *test)
 {
@@ -109,7 +109,7 @@ u32 con_nr_active(const struct con_group *group)
 	return nr;
 }
 
-/* Client number @client gets @span servers, the next @dist clients the same ones. */
+/* Client number @client has @span servers, which each @dist successive clients share. */
 static u8 *dests_of(const struct con_test *test, u32 client, u32 nr_servers)
 {
 	u32 i, first = (u32)((u64)(client / test->dist) * test->span % nr_servers);
@@ -210,8 +210,8 @@ int con_test_link(struct con_cmd *cmd, struct con_batch *batch, struct con_test 
 
 /*
  * batch, from, to, type (ping, brw, bulk), loop, concur, dist, span, stop_onerr; of brw: opc,
- * check, size, off; of bulk, and of a ping that has any of them: what plan.def says, and `send' as
- * con_map.c has it. A test that some nodes did not take stays, so that it can be looked at.
+ * check, size, off; of bulk, and of a ping that has any of them: the words of plan.def, and `send'
+ * as in con_map.c. A test that some nodes rejected stays, so that it can be examined.
  */
 int con_add_test(struct con_cmd *cmd)
 {

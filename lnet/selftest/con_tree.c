@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The console of a tree: what is asked of all its nodes at once, and what they answer together. */
+/* The console of a tree: requests to all its nodes at once, and their joint results. */
 #include "con.h"
 #include "tree.h"
 
-#define NIDS_MAX 1024U			/* of a list in an answer */
+#define NIDS_MAX 1024U			/* of a list in a reply */
 
 /* ---- waves ----------------------------------------------------------------------------------- */
 
@@ -35,7 +35,7 @@ void lst_tree_wave_locked(struct lst_tree *root, const struct lst_wave_cfg *cfg)
 	lst_wave_begin_locked(root);
 }
 
-/* Another wave begins before this one is over. */
+/* Ends a wave for its command, as another wave begins. */
 static void cut(struct lst_tree *root)
 {
 	struct con_cmd *cmd = root->over_arg;
@@ -45,7 +45,7 @@ static void cut(struct lst_tree *root)
 	over(root);
 }
 
-/* @body is taken. The command goes on with @next when the wave is over. */
+/* Takes over @body. The command continues with @next when the wave has ended. */
 static int wave(struct con_cmd *cmd, const struct lst_wave_cfg *cfg,
 		int (*next)(struct con_cmd *cmd))
 {
@@ -62,7 +62,7 @@ static u64 budget_of(const struct con_cmd *cmd)
 	return max(cmd->timeout_ns, 3 * LST_TREE_TIMEOUT_NS);
 }
 
-/* 0; -ENOENT: there is no tree; -EBUSY: another command has a wave under way. */
+/* 0; -ENOENT: there is no tree; -EBUSY: another command has a wave in progress. */
 static int may_begin(const struct con_cmd *cmd)
 {
 	const struct lst_tree *root = cmd->st->root;
@@ -72,7 +72,7 @@ static int may_begin(const struct con_cmd *cmd)
 	return root->over_arg ? -EBUSY : 0;
 }
 
-/* ---- answers --------------------------------------------------------------------------------- */
+/* ---- replies --------------------------------------------------------------------------------- */
 
 static void say_nids(struct con_cmd *cmd, const char *name, const struct lst_set *set)
 {
@@ -118,7 +118,7 @@ static int said(struct con_cmd *cmd)
 
 /* ---- joining --------------------------------------------------------------------------------- */
 
-/* Ranges are read without the lock. */
+/* Ranges are parsed without the lock. */
 struct joining {
 	struct lst_job job;
 	struct con_cmd *cmd;
@@ -163,7 +163,7 @@ static int join_locked(struct joining *j, struct lst_tree *root)
 	root->feats = s->feats;
 	root->beat_ns = min(LST_TREE_BEAT_NS,
 			    max(s->lease, LST_TREE_LEASE_MIN) * NSEC_PER_SEC / 4);
-	/* Above those of an earlier tree of this session, which some may not have left. */
+	/* Above the waves of an earlier tree of this session that some nodes may still be in. */
 	root->wave.id = lst_now(cmd->st);
 	root->over = over;
 	cmd->st->root = root;
@@ -200,7 +200,7 @@ static void join_run(struct lst_job *job)
 	kfree(j);
 }
 
-/* What join_run() found stands in the status. */
+/* The status already has the result of join_run(). */
 static int refused(struct con_cmd *cmd)
 {
 	return 0;
@@ -253,7 +253,7 @@ static bool travels(const char *word)
 	return true;
 }
 
-/* The words of the request, but for those that are for the console. */
+/* The arguments of the request, except those for the console. */
 static struct lst_body *test_body(const struct con_cmd *cmd, u32 id, u64 bid)
 {
 	const char *end = cmd->user->request + cmd->user->len;
@@ -285,7 +285,7 @@ bool con_tree_has(const struct con_cmd *cmd, const struct con_batch *batch)
 	return false;
 }
 
-/* A test of ours that goes both ways is two, one after the other. */
+/* A drill in both directions is two tests, one after the other. */
 static void note(struct lst_tree *root, const struct lst_tree_spec *spec, const char *what,
 		 const char *batch)
 {
@@ -317,7 +317,7 @@ int con_tree_test(struct con_cmd *cmd)
 	if (!batch)
 		return -ENOENT;
 	if (!list_empty(&batch->tests))
-		return -EBUSY;		/* nodes know tests of groups by their place in it */
+		return -EBUSY;		/* nodes know tests of groups by their index */
 	if (root->nr_tests == LST_TREE_TESTS_MAX)
 		return -ENOSPC;
 	cfg.body = test_body(cmd, root->nr_tests + 1, batch->bid);
@@ -353,7 +353,7 @@ static int started(struct con_cmd *cmd)
 	return 0;
 }
 
-/* All are ready, and it is known how long a wave takes and how far clocks may be off. */
+/* All nodes are ready. The duration of a wave and the error bound of clocks are known. */
 static int prepared(struct con_cmd *cmd)
 {
 	struct lst_wave_cfg cfg = { .op = LST_TREE_START, .budget_ns = budget_of(cmd) };
@@ -456,7 +456,7 @@ int con_tree_leave(struct con_cmd *cmd)
 	return rc ? rc : wave(cmd, &cfg, left);
 }
 
-/* A wave that another command waits for is cut off. */
+/* Aborts a wave that another command waits for. */
 void con_tree_end(struct con_cmd *cmd)
 {
 	struct lst_wave_cfg cfg = { .op = LST_TREE_LEAVE, .budget_ns = budget_of(cmd) };
