@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A node of a NETTEST run: barrier, exchange, barrier, as often as the plan says. */
+/* A node of a NETTEST run: barrier, exchange, barrier, repeated as the plan requires. */
 #include "nettest_run.h"
 
 /* ---- states ---------------------------------------------------------------------------------- */
@@ -41,7 +41,7 @@ void nettest_pause_locked(struct nettest *nt)
 	nt->arm = true;
 }
 
-/* In the first barrier some may not be there yet. */
+/* In the first barrier some nodes may not have started. */
 static bool all_were_here(const struct nettest *nt)
 {
 	return is_running(nt) && nt->barrier > 1;
@@ -89,7 +89,7 @@ static void signal_send(struct nettest *nt, u64 barrier, u32 round)
 
 	int rc = nettest_send(nt, &put);
 
-	/* It may be sent twice: who is told once more knows that. */
+	/* The signal may be sent twice; the receiver ignores a second one. */
 	if (rc) {
 		nt->signal[barrier & 1][round].failed = barrier;
 		nettest_pause_locked(nt);
@@ -102,7 +102,7 @@ static u64 probe_at(const struct nettest *nt)
 	return max(nt->probe_ns, nt->progress_ns + NETTEST_PROBE_NS);
 }
 
-/* All others in turn: who waits for one that is gone need not be one that sends to it. */
+/* Probes all others in turn: a node may wait for a failed node that never sends to it. */
 static void probe(struct nettest *nt)
 {
 	struct nettest_put put = { .kind = NETTEST_BARRIER, .md = nt->signal_md,
@@ -120,7 +120,7 @@ static void probe(struct nettest *nt)
 	}
 }
 
-/* One that did not arrive: the other node may not be there yet. */
+/* Repeats a signal that was not delivered: the other node may not have started. */
 static bool resend(struct nettest *nt)
 {
 	u32 i, k;
@@ -138,7 +138,7 @@ static bool resend(struct nettest *nt)
 	return false;
 }
 
-/* True: something was done, and the lock dropped meanwhile, or it is over: round == nr_rounds. */
+/* True: sent a signal, lock dropped meanwhile, or ended a round; the last if round == nr_rounds. */
 static bool barrier_step(struct nettest *nt)
 {
 	if (!nt->signalled) {
@@ -155,7 +155,7 @@ static bool barrier_step(struct nettest *nt)
 
 /* ---- the exchange ---------------------------------------------------------------------------- */
 
-/* One way an answer follows the message; in a ring all turn round when both neighbours are done. */
+/* One way, a second node sends after it has received; in a ring, also after all right ACKs. */
 static bool may_send(const struct nettest *nt, const struct nettest_chan *c)
 {
 	if (!c->linked || nettest_two_way(nt->m.pattern) || c->first)
@@ -242,7 +242,7 @@ static void linked_set(struct nettest *nt, struct nettest_chan *c)
 	nt->nr_linked += c->linked;
 }
 
-/* False: all was measured. */
+/* False: the plan is complete. */
 static bool measure_begin_locked(struct nettest *nt)
 {
 	u32 i, nr = nt->nr_measured;
@@ -263,7 +263,7 @@ static bool measure_begin_locked(struct nettest *nt)
 	return true;
 }
 
-/* Between a closing and an opening barrier nobody touches the memory of messages. */
+/* Between the barriers CLOSE and OPEN no node accesses the memory of messages. */
 static void messages_fill(struct nettest *nt)
 {
 	u32 i;
@@ -293,7 +293,7 @@ static u32 messages_check(struct nettest *nt)
 	return bad;
 }
 
-/* From now on messages may come. */
+/* From here on messages may be received. */
 static void iteration_begin(struct nettest *nt)
 {
 	u32 i;
@@ -367,8 +367,8 @@ static void record_send(struct nettest *nt)
 }
 
 /*
- * Node 0 has all records, others know that theirs arrived. In the end nobody goes before what it
- * sent is acknowledged: it may have to be sent again.
+ * Node 0 waits for all records, other nodes for the ACK of theirs. After the last measure a node
+ * waits for all ACKs, because LNet may have to retransmit its messages.
  */
 static bool gather_step(struct nettest *nt) __must_hold(&nt->lock)
 {
@@ -438,7 +438,7 @@ static bool step_state(struct nettest *nt)
 	return false;
 }
 
-/* One thing that can be done now; false: there is none. The lock may be dropped meanwhile. */
+/* Does one thing that is possible now; false: there is none. The lock may be dropped meanwhile. */
 static bool step(struct nettest *nt)
 {
 	bool noisy;
@@ -453,7 +453,7 @@ static bool step(struct nettest *nt)
 		return false;
 	if (resend(nt))
 		return true;
-	/* Whatever there is to send of it, the rest comes in turn. */
+	/* One message of noise, and then one other thing. */
 	noisy = nettest_noise_step(nt);
 	return step_state(nt) || noisy;
 }
@@ -554,7 +554,7 @@ void nettest_start(struct nettest *nt, const struct lnet_process *nodes)
 	for (i = 0; i < nt->cfg.nr; i++)
 		nt->chan[i].id = nodes[i];
 	if (nt->state == NETTEST_S_IDLE && !nt->stopping) {
-		/* Nobody steps before this. */
+		/* No thread steps before this. */
 		nt->stepping = true;
 		measure_begin_locked(nt);
 		iteration_begin(nt);
@@ -574,7 +574,7 @@ u64 nettest_work(struct nettest *nt)
 		nettest_fail_locked(nt, -ETIMEDOUT);
 	if (all_were_here(nt) && now >= probe_at(nt))
 		probe(nt);
-	/* Inside twice, so that it is still there for the look at what follows. */
+	/* Counted twice, so that the run is not freed before next is computed. */
 	nt->nr_inside++;
 	nettest_leave(nt);
 	spin_lock(&nt->lock);

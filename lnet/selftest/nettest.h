@@ -15,8 +15,8 @@
  * sends after it has left the barrier before the exchange, so its target has entered that barrier.
  * The target enters a barrier after it has checked the messages of the previous exchange. So no
  * message overwrites one that is still needed. In round k of a barrier node i signals node i + 2^k.
- * No node leaves a barrier before all have entered it, so a node sees messages of at most two
- * barriers: the current one and the next.
+ * No node leaves a barrier before all have entered it. So a node sees messages of at most two
+ * barriers, the current one and the next.
  *
  * The engine uses only the public API and never waits. Nodes are numbered 0 to nr - 1.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What messages of NETTEST hold: words that depend on sender, target, time and place. */
+/* Contents of NETTEST messages: words that depend on sender, target, iteration and position. */
 #include "nettest_run.h"
 
 #define ENDS	8U
@@ -29,7 +29,7 @@ static void fill(u8 *mem, u32 begin, u32 end, u64 key)
 		mem[at] = (u8)(word_at(key, at >> 3) >> (8 * (at & 7)));
 }
 
-/* The first byte that is wrong, @end: none is. */
+/* The first wrong byte; @end: there is none. */
 static u32 compare(const u8 *mem, u32 begin, u32 end, u64 key)
 {
 	u32 at = begin;

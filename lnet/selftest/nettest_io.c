@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Of a NETTEST node: its memory, what it asks of LNet, and what LNet tells. */
+/* Memory, requests and events of a NETTEST node. */
 #include "memory.h"
 #include "nettest_run.h"
 
@@ -78,7 +78,7 @@ static void part_locked(struct nettest_chan *c, const struct lnet_event *ev)
 		nettest_progress_locked(nt, c);
 }
 
-/* One that broke off comes again, or its sender is told. */
+/* A message that broke off is received again, or its sender gets an error. */
 static void on_data(const struct lnet_event *ev)
 {
 	struct nettest_chan *c = ev->user_ptr;
@@ -121,7 +121,7 @@ static void on_signal(const struct lnet_event *ev)
 	nettest_leave(nt);
 }
 
-/* The other node may not be there yet: it is told again. */
+/* The other node may not have started: the signal is repeated. */
 static void on_signal_sent(const struct lnet_event *ev)
 {
 	struct nettest *nt = ev->user_ptr;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Pairs of NETTEST nodes that are not measured, and make noise while others are: each sends to the
- * other one without a pause, so many messages under way. It is on from before the first barrier of
- * a measure until after its last one, so as long as anybody exchanges anything that is measured.
- * Then both come to rest: what is sent when all else was acknowledged says that nothing follows.
+ * Pairs of NETTEST nodes that are not measured, and load the network during measures. Each node
+ * sends to its partner without a pause, with several messages in flight. Noise begins before the
+ * first barrier of a measure and ends after its last one, so it covers all measured exchanges. At
+ * the end, a message that is sent after the ACKs of all others marks that none follows.
  */
 #include "memory.h"
 #include "nettest_run.h"
 
-#define LAST		0x80U		/* of a tag: nothing follows in this measure */
+#define LAST		0x80U		/* of a tag: no message follows in this measure */
 #define SLOT		0x7fU
 
-/* The number of the measure, and in which part of the memory it is; a slot is one message's. */
+/* The number of the measure, and the slot: the part of the memory for one message. */
 static u64 tag_of(const struct nettest *nt, u32 slot, bool last)
 {
 	return (u64)nt->index << 8 | (last ? LAST : 0) | slot;
@@ -69,7 +69,7 @@ bool nettest_noise_over(const struct nettest *nt)
 	return !n->to || (n->nr_said > nt->index && n->nr_heard > nt->index && !n->busy);
 }
 
-/* The other one may have begun with the next measure, as it has heard from us. */
+/* Clears the count of the next measure, as the partner may already send in this one. */
 void nettest_noise_begin(struct nettest *nt)
 {
 	nt->noise.out = 0;
@@ -77,8 +77,8 @@ void nettest_noise_begin(struct nettest *nt)
 }
 
 /*
- * What a slot holds never changes, so the other one may be sending it again: the last message of
- * each is looked at.
+ * The contents of a slot never change, so the check may run while the partner writes the slot.
+ * Checks the last message of each slot.
  */
 u32 nettest_noise_check(struct nettest *nt, u32 used)
 {

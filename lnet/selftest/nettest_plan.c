@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The topologies of NETTEST, and the list of what is measured one after the other. */
+/* The topologies of NETTEST, and the sequence of measures. */
 #include "nettest.h"
 
 #define TOPO(...)
@@ -99,7 +99,7 @@ u32 nettest_plan_lens(const struct nettest_plan *plan)
 	return nr;
 }
 
-/* The barrier is none of them. */
+/* The barrier is not one of them. */
 static bool has_pattern(const struct nettest_plan *plan, u32 pattern)
 {
 	return pattern && (plan->patterns & BIT(pattern));

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A node's part in a NETTEST of a session: made, started and stopped by the console, read by it. */
+/* A node's part in a NETTEST of a session, which the console creates, starts, stops and reads. */
 #include "nettest_serve.h"
 
 struct lst_nettest {
 	struct lst *st;
 	struct list_head link;		/* st->nettests */
 	struct lst_job job;
-	struct nettest *nt;		/* NULL: it could not be made */
+	struct nettest *nt;		/* NULL: creation failed */
 	struct nettest_cfg cfg;
 	struct lnet_process *node;	/* all, by number */
-	bool started;			/* it was told to */
-	bool start, stop;		/* to be done by the job */
-	bool over, gone;		/* what the engine said */
-	u32 busy;			/* who uses @nt without the lock */
+	bool started;			/* START was received */
+	bool start, stop;		/* for the job */
+	bool over, gone;		/* the engine reported it */
+	u32 busy;			/* users of @nt without the lock */
 	int status;
 	u64 next_ns;
-	/* of node 0: a row for each measure that is done */
+	/* of node 0: a row for each completed measure */
 	u32 nr_done, row_size;
 	bool matrix;
 	u8 *rows;
@@ -23,7 +23,7 @@ struct lst_nettest {
 	struct lst_tally tally;
 };
 
-/* ---- what it is to do ------------------------------------------------------------------------ */
+/* ---- the plan -------------------------------------------------------------------------------- */
 
 #define VERSION		2U
 #define NUMBERS		14U
@@ -51,7 +51,7 @@ u32 lst_nettest_encode(const struct lst_nettest_plan *p, u8 *buf)
 	return HEAD_SIZE + p->nr_runs * RUN_SIZE;
 }
 
-/* All nodes, by number; kvfree(). Exactly @nr of them, or *@rcp says why not. */
+/* All nodes, by number; kvfree(). NULL unless there are exactly @nr, with -errno in *@rcp. */
 static struct lnet_process *nodes_decode(const u8 *buf, u32 nr_runs, u32 nr, int *rcp)
 {
 	struct lnet_process *node = kvcalloc(nr, sizeof(*node), GFP_NOFS);
@@ -107,7 +107,7 @@ u32 lst_nettest_row(u32 nr, bool matrix)
 	return LST_NETTEST_ROW + (matrix ? 8 * nr * nr : 0);
 }
 
-/* Of the node with most neighbours. */
+/* Channels of the node with most neighbours. */
 static u32 degree_max(const struct nettest_plan *plan, u32 nr)
 {
 	u32 p, most = 0;
@@ -151,14 +151,14 @@ static void free_run(struct lst_job *job)
 
 static void act_run(struct lst_job *job);
 
-/* The job is one for all that is to be done, the last of which is to free it. */
+/* One job does all pending work. Its last run frees @n. */
 static void kick_locked(struct lst_nettest *n)
 {
 	if (list_empty(&n->job.link))
 		lst_queue_locked(n->st, &n->job, act_run);
 }
 
-/* Nobody finds it any more, or uses it. True: it is to be freed by the job. */
+/* Removes an unused run from all lists. True: the job frees it. */
 static bool leave_locked(struct lst_nettest *n)
 {
 	struct lst_session *s = n->st->session;
@@ -222,9 +222,9 @@ void lst_nettest_end_locked(struct lst_session *s)
 	kick_locked(n);
 }
 
-/* ---- what the engine says -------------------------------------------------------------------- */
+/* ---- callbacks of the engine ----------------------------------------------------------------- */
 
-/* From anywhere, so lst_work() is what comes. */
+/* Called in any context, so lst_work() does the work. */
 static void on_arm(struct nettest *nt)
 {
 	struct lst_nettest *n = nettest_user(nt);
@@ -250,7 +250,7 @@ static void on_ended(struct nettest *nt, int status)
 	spin_unlock(&n->st->lock);
 }
 
-/* From within the job the job goes on with it. */
+/* If the job is the caller, the job frees the run. */
 static void on_gone(struct nettest *nt)
 {
 	struct lst_nettest *n = nettest_user(nt);
@@ -268,7 +268,7 @@ static void on_gone(struct nettest *nt)
 }
 
 struct sum {
-	u64 ns;				/* largest of the nodes' */
+	u64 ns;				/* maximum over the nodes */
 	u32 nr, nr_bad;
 	u64 noise_out, noise_in;
 };
@@ -331,7 +331,7 @@ static int rows_make(struct lst_nettest *n)
 	return n->rows && !n->median == !n->matrix ? 0 : -ENOMEM;
 }
 
-/* The session may be another one by now. What is over makes room. */
+/* The session may have changed meanwhile. A run that has ended is replaced. */
 static u32 join_locked(struct lst_call *call, struct lst_nettest *n)
 {
 	u32 status = lst_session_check_locked(call, &call->req.nettest_req.sid);
