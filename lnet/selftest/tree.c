@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The tree of a session at a node: begin, end, time, and the words that waves carry. */
+/* The tree of a session at a node: start, end, timers, and the arguments that waves carry. */
 #include "tree.h"
 
 /* ---- bodies ---------------------------------------------------------------------------------- */
@@ -48,7 +48,7 @@ int lst_body_number(const char *text, u32 len, const char *name, s64 lo, s64 hi,
 	return 0;
 }
 
-/* ---- begin ----------------------------------------------------------------------------------- */
+/* ---- start ----------------------------------------------------------------------------------- */
 
 int lst_tree_make(struct lst_tree **treep, struct lst *st, const char *ranges, u32 k)
 {

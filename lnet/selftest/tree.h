@@ -166,7 +166,7 @@ struct lst_edge {
 	u64 wave;			/* of @rpc */
 	struct lst_body *body;		/* offered by @rpc */
 	u64 sent_ns, next_ns;		/* of @rpc; time of the next request */
-	/* its clock less ours, the error bound, the time of this measurement; 0: never */
+	/* its clock less this node's, the error bound, the time of measurement; 0: never */
 	s64 offset_ns;
 	u64 error_ns, sampled_ns;
 };

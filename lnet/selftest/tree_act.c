@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * This node's part in a wave. What the flat console asks a node for, the node here asks itself for:
- * by the same requests, which do not travel.
+ * This node's part in a wave. It builds the requests that a console without a tree sends to a node,
+ * and serves them itself.
  */
 #include "tree.h"
 
@@ -27,7 +27,7 @@ struct joining {
 	const struct lst_call *asked;
 };
 
-/* Who comes late, after another console has taken the node by force, does not get it back. */
+/* A node that another console took over by force does not return on a late request. */
 static u32 make_session_locked(struct lst_tree *tree, const struct joining *j)
 {
 	struct lst_call *call = lst_tree_call(tree, LST_MAKE_SESSION_REQ, GFP_NOWAIT);
@@ -52,7 +52,7 @@ static u32 make_session_locked(struct lst_tree *tree, const struct joining *j)
 	return status;
 }
 
-/* What is left of an earlier tree of the session ends, as its end was not heard of. */
+/* Ends an earlier tree of the session, if this node missed its end. */
 static u32 join_locked(struct lst_tree *tree, const struct joining *j)
 {
 	struct lst *st = tree->st;
@@ -75,7 +75,7 @@ static u32 join_locked(struct lst_tree *tree, const struct joining *j)
 	return ENOMEM;
 }
 
-/* Which of the nodes this one is. */
+/* Index of this node. */
 static u32 own_index(const struct lst_tree *tree)
 {
 	struct lnet_process id;
@@ -161,7 +161,7 @@ static bool is_word(const char *word, const char *name)
 	return !strncmp(word, name, len) && word[len] == '=';
 }
 
-/* What is not understood is refused, not left out. */
+/* Rejects unknown arguments instead of ignoring them. */
 static bool is_known(const char *word, const char *type, bool ours)
 {
 	static const char *const names[] = { "type", "id", "bid", "from", "to", "loop", "concur",
@@ -188,7 +188,7 @@ static bool all_known(const char *text, u32 len, const char *type, bool ours)
 	return true;
 }
 
-/* The seed of others turns the list of servers, which maps do not. */
+/* A seed is for permutations only. In stock's tests it rotates the servers; maps do not. */
 static int spec_ours(struct lst_tree_spec *spec, const char *type, const char *text, u32 len)
 {
 	struct lst_plan *p = &spec->plan;
@@ -247,8 +247,8 @@ int lst_tree_spec_read(struct lst_tree_spec *spec, const char *text, u32 len, u3
 }
 
 /*
- * Client number @client of the test sends to @span servers, the next @dist clients to the same
- * ones; the seed says how far the row of servers is turned.
+ * Client number @client of the test sends to @span servers, which each @dist successive clients
+ * share. The seed rotates the row of servers.
  */
 static void *dests_of(const struct lst_tree_spec *spec, const struct lst_ranges *to, u32 client)
 {
@@ -307,7 +307,7 @@ static u32 add(struct lst_tree *tree, const struct lst_tree_spec *spec, void *li
 	return status;
 }
 
-/* Servers need not know of a test that stock has. */
+/* Servers need no request for a stock test. */
 static u32 add_stock(struct lst_tree *tree, const struct lst_tree_spec *spec,
 		     const struct lst_ranges *from, const struct lst_ranges *to)
 {
@@ -398,7 +398,7 @@ static u32 stop_locked(struct lst_tree *tree)
 	return status == ENOENT ? 0 : status;
 }
 
-/* Its window by the console's clock; what went wrong, by this node's name. */
+/* Converts the window to the console's clock, and lists errors under this node's NID. */
 static int tally_locked(struct lst_tree *tree, const struct lst_tree_test *test)
 {
 	struct lst_tally *tally;
@@ -468,9 +468,9 @@ static void account(struct lst_tree *tree, u32 status)
 	}
 }
 
-/* ---- a part ---------------------------------------------------------------------------------- */
+/* ---- this node's part ------------------------------------------------------------------------ */
 
-/* Has another wave come meanwhile, that one is acted on. */
+/* If another wave was received meanwhile, acts on that one. */
 void lst_tree_own_run(struct lst_job *job)
 {
 	struct lst_tree *tree = container_of(job, struct lst_tree, own);

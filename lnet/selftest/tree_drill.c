@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Tests of ours over a tree: out of words and ranges each node makes what it is to do, as a client
- * and as a server. All have heard of a test before it is run, so the order does not matter.
+ * Drills over a tree: from arguments and ranges each node creates its plans, as a client and as a
+ * server. All nodes know a drill before it runs, so the order does not matter.
  */
 #include "drill.h"
 #include "tree.h"
 
-/* Beside those that a console gives to tests of groups, which count from 1. */
+/* Not used by a console for tests of groups, whose numbers start at 1. */
 #define INDEX_FIRST	(1U << 16)
 #define TAG_FIRST	(1U << 30)
 
-/* Who was taken from another session, or joined anew, may still be asked for its former tests. */
+/* A node taken over, or joined again, may receive requests for former tests, with other tags. */
 static u32 tag_of(const struct lst_tree *tree, u64 wave, bool back)
 {
 	u32 first = (u32)lst_mix(tree->sid.nid + lst_mix(tree->sid.stamp));
@@ -19,7 +19,7 @@ static u32 tag_of(const struct lst_tree *tree, u64 wave, bool back)
 	       (u32)S32_MAX + 1;
 }
 
-/* The tests that clients have are told of in samples. */
+/* Samples contain the tests of which this node is a client. */
 static void note_locked(struct lst_tree *tree, u32 id, const struct lst_plan *p)
 {
 	const struct lst_batch *batch = lst_batch_find(tree->st->session, p->bid);
@@ -49,7 +49,7 @@ static u32 add(struct lst_tree *tree, u32 id, struct lst_plan p)
 	return status;
 }
 
-/* One way of a test: of both its sides this node may be none. */
+/* One direction of a test; this node may be on none of its sides. */
 static u32 way_add(struct lst_tree *tree, u32 id, struct lst_plan p, u32 client, u32 server)
 {
 	u32 status = 0;

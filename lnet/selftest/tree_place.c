@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Places in the tree. A node stands for a row of nodes, of which it is the first; the others are
- * cut into at most k rows of like length, whose first ones are its children. The console stands for
- * all and is none of them. So what is below a node is a row by NID, and near it on most networks.
+ * Places in the tree. A node stands for a row of nodes and is the first of them. The others are
+ * divided into at most k rows of like length, whose first nodes are its children. The console
+ * stands for all and is none of them. So the nodes below a node are a row by NID, near it on most
+ * networks.
  */
 #include "tree.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Nodes by ranges of NIDs: how many there are, and which is the first, second, third. */
+/* Nodes by ranges of NIDs: their number, and the NID at each index. */
 #include "tree.h"
 
 /* ---- sets of bytes --------------------------------------------------------------------------- */
@@ -39,7 +39,7 @@ static u32 take(struct words *w)
 	return w->at < w->end ? *w->at++ : 0;
 }
 
-/* Of lnet_nidlist_words(): how many runs, and these; lo, hi, stride. */
+/* Output of lnet_nidlist_words(): the number of runs, then lo, hi, stride of each. */
 static void part_take(struct lst_range *r, u32 part, struct words *w)
 {
 	u32 nr = take(w);
@@ -121,7 +121,7 @@ static int range_parse(struct lst_range *r, const char *text)
 
 /* ---- all ranges ------------------------------------------------------------------------------ */
 
-/* Where the piece at @text ends. */
+/* Length of the piece at @text. */
 static u32 piece(const char *text)
 {
 	bool bracket = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What comes back in a wave: who did what it asks, who is missing, and tallies, added up. */
+/* Results of a wave: nodes that carried it out, rejected it, or are missing, and merged tallies. */
 #include "tree.h"
 
 #define HEAD 48U			/* bytes before the sets */
@@ -23,7 +23,7 @@ void lst_tree_record_free(struct lst_tree_record *rec)
 	rec->nr_tallies = 0;
 }
 
-/* The tally of a test, if need be a new one; NULL: no memory, or too many. */
+/* The tally of a test, created if necessary; NULL: no memory, or too many. */
 static struct lst_tree_tally *tally_of(struct lst_tree_record *rec, u32 id)
 {
 	struct lst_tree_tally *new;
@@ -63,8 +63,8 @@ u32 lst_tree_record_size(const struct lst_tree_record *rec)
 
 /*
  * Little endian: first, nr, done, refused, active, started, status, tallies (four bytes each);
- * late, bound (eight); who is missing, who refused; of each tally its test (four), length (two),
- * bytes.
+ * late, bound (eight each); the sets missing and refused; of each tally its test (four), length
+ * (two), bytes.
  */
 u32 lst_tree_record_encode(const struct lst_tree_record *rec, u8 *buf)
 {
@@ -126,7 +126,7 @@ static int head_read(struct lst_tree_record *rec, u32 first, u32 nr, const u8 *b
 	return 0;
 }
 
-/* Each node did it, refused, or is missing. */
+/* Each node carried the wave out, rejected it, or is missing. */
 static int read(struct lst_tree_record *rec, u32 first, u32 nr, const u8 *buf, u32 len)
 {
 	u32 tallies, at = HEAD;
@@ -182,7 +182,7 @@ static int add(struct lst_tree_record *rec, const struct lst_tree_record *from)
 	return 0;
 }
 
-/* Read as a whole first: what is not a record changes nothing. */
+/* Reads all of it first: an invalid record changes nothing. */
 int lst_tree_record_merge(struct lst_tree_record *rec, u32 first, u32 nr, const u8 *buf, u32 len)
 {
 	struct lst_tree_record *from = kmalloc(sizeof(*from), GFP_NOWAIT);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Requests of a tree's nodes to each other: one above asks, one below tells. */
+/* Requests between nodes of a tree: a node above requests a wave, a node below reports results. */
 #include "tree.h"
 
-/* ---- one above asks -------------------------------------------------------------------------- */
+/* ---- requests of a node above ---------------------------------------------------------------- */
 
-/* The wave of the request becomes ours. It may be a second time that it is asked for. */
+/* The wave of the request becomes the wave of this node. */
 static u32 begin_locked(struct lst_call *call, struct lst_body *body)
 {
 	const struct lst_tree_ask_req *req = &call->req.tree_ask_req;
@@ -33,7 +33,7 @@ static u32 begin_locked(struct lst_call *call, struct lst_body *body)
 	return 0;
 }
 
-/* EALREADY: this wave is known, and who asks is told when it is over. 0: it is a new one. */
+/* EALREADY: the wave is known, and the sender receives its results at its end. 0: it is new. */
 static u32 known_locked(struct lst_call *call)
 {
 	const struct lst_tree_ask_req *req = &call->req.tree_ask_req;
@@ -55,7 +55,7 @@ static bool is_ours(const struct lst_call *call, const struct lst_tree *tree)
 	return tree && lst_sid_same(&tree->sid, &call->req.tree_ask_req.sid);
 }
 
-/* 0: the wave is new; else the status of the answer. */
+/* 0: the wave is new; else the status of the reply. */
 static u32 check_locked(struct lst_call *call)
 {
 	const struct lst_tree_ask_req *req = &call->req.tree_ask_req;
@@ -82,7 +82,7 @@ static void answer_locked(struct lst_call *call, u32 status)
 	rpy->left_ns = lst_now(call->st);
 }
 
-/* The body is there. The session may be another one by now. */
+/* The body was fetched. The session may have changed meanwhile. */
 static void body_fetched(struct lst_call *call)
 {
 	const struct lst_tree_ask_req *req = &call->req.tree_ask_req;
@@ -122,9 +122,9 @@ static enum lst_verdict ask_locked(struct lst_call *call)
 	return LST_BULK;
 }
 
-/* ---- one below tells ------------------------------------------------------------------------- */
+/* ---- reports of a node below ----------------------------------------------------------------- */
 
-/* Whom it tells: this node, or the console on it. */
+/* The receiver of the report is this node, or the console on it. */
 static u32 take_locked(struct lst_call *call, const u8 *buf, u32 len)
 {
 	const struct lst_tree_tell_req *req = &call->req.tree_tell_req;

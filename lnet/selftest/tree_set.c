@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Which of a row of nodes, by index: a bit map, on the wire its runs if these are less. */
+/* A set of nodes of a row, by index: a bit map; on the wire, runs if these are shorter. */
 #include "tree.h"
 
 enum { NONE, RUNS, BITS };		/* forms on the wire */
@@ -62,7 +62,7 @@ static u32 count_runs(const struct lst_set *set)
 	return runs;
 }
 
-/* A form, then: how many runs, of each where it begins in the row and how long it is; or bits. */
+/* The form, then the number of runs and the offset in the row and length of each; or bits. */
 u32 lst_set_encode(const struct lst_set *set, u8 *buf)
 {
 	u32 runs = count_runs(set), bytes = DIV_ROUND_UP(set->nr, 8U), at, nr, len = 5;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A wave at a node: those below are asked, and asked again; what they tell is added up, and told to
- * who asked. Nobody waits for an answer while others work: a request is answered at once, and what
- * came of it is a request the other way.
+ * A wave at a node: sends requests to the nodes below, repeats them, and adds up the records that
+ * they report. The node reports the sum to the requester. No request waits for the work of nodes: a
+ * node replies at once, and sends its results in a separate request.
  */
 #include "tree.h"
 
@@ -58,7 +58,7 @@ static u64 error_now(const struct lst_edge *edge, u64 now)
 	return edge->error_ns + ((now - edge->sampled_ns) >> LST_TREE_DRIFT_SHIFT);
 }
 
-/* Four stamps: sent and heard by our clock, came and left by the other one. */
+/* Four timestamps: sent and heard by our clock, came and left by the other node's. */
 static void clock_take(struct lst_edge *edge, u64 heard_ns, const struct lst_tree_ask_rpy *rpy)
 {
 	u64 came_ns = rpy->came_ns, left_ns = rpy->left_ns;
@@ -73,7 +73,7 @@ static void clock_take(struct lst_edge *edge, u64 heard_ns, const struct lst_tre
 	edge->sampled_ns = heard_ns;
 }
 
-/* ---- asking ---------------------------------------------------------------------------------- */
+/* ---- requests -------------------------------------------------------------------------------- */
 
 static void request_of(const struct lst_edge *edge, struct lst_msg *req, u64 now)
 {
@@ -95,7 +95,7 @@ static void request_of(const struct lst_edge *edge, struct lst_msg *req, u64 now
 		req->tree_ask_req.at_ns = wave->at_ns + (u64)edge->offset_ns;
 }
 
-/* It answered: it knows the wave, or says why it does not want to. */
+/* The node replied: it knows the wave, or reports why it rejects it. */
 static void answered_locked(struct lst_edge *edge, const struct lst_msg *rpy)
 {
 	const struct lst_tree_ask_rpy *answer = &rpy->tree_ask_rpy;
@@ -148,7 +148,7 @@ static void on_answer(struct lst_rpc *rpc)
 	spin_unlock(&st->lock);
 }
 
-/* The body is offered until the other one knows the wave. */
+/* Offers the body until the other node knows the wave. */
 void lst_edge_ask_locked(struct lst_edge *edge)
 {
 	struct lst_tree *tree = edge->tree;
@@ -190,14 +190,14 @@ static void begin_edge_locked(struct lst_edge *edge)
 	lst_edge_ask_locked(edge);
 }
 
-/* Without memory the record does not add up: it is refused above, where all of it is missing. */
+/* Without memory the counts do not match: the node above rejects the record, so all are missing. */
 static void miss(struct lst_tree *tree, u32 first, u32 nr)
 {
 	if (lst_set_add(&tree->wave.rec.missing, first, nr))
 		pr_warn("selftest: no memory for who is missing\n");
 }
 
-/* Who has left already is not in the session any more, as was asked. */
+/* A node that left before is not in the session any more, as requested. */
 static void account_lost(struct lst_tree *tree, u32 head, u32 status)
 {
 	struct lst_tree_record *rec = &tree->wave.rec;
@@ -212,7 +212,7 @@ static void account_lost(struct lst_tree *tree, u32 head, u32 status)
 	}
 }
 
-/* Those below it are asked in its place, now and from now on. */
+/* From now on the nodes below the lost one receive requests from this node. */
 void lst_edge_lose_locked(struct lst_edge *edge, u32 status)
 {
 	struct lst_tree *tree = edge->tree;
@@ -249,13 +249,13 @@ void lst_wave_begin_locked(struct lst_tree *tree)
 	}
 	due(tree, wave->deadline_ns);
 	if (tree->owning)
-		return;			/* it looks again in the end */
+		return;			/* the job checks again at its end */
 	tree->owning = true;
 	tree->nr_open++;
 	lst_queue_locked(tree->st, &tree->own, lst_tree_own_run);
 }
 
-/* The record as bytes: until the next wave it may be asked for again. Without memory it stays. */
+/* Encodes the record, which may be requested until the next wave. Without memory it stays. */
 static void say_locked(struct lst_tree *tree)
 {
 	u32 size = lst_tree_record_size(&tree->wave.rec);
@@ -334,9 +334,9 @@ u32 lst_edge_told_locked(struct lst_tree *tree, u32 head, u64 wave, const u8 *bu
 	return 0;
 }
 
-/* ---- telling --------------------------------------------------------------------------------- */
+/* ---- reports --------------------------------------------------------------------------------- */
 
-/* Who asked has it, or does not want it, or is not there. */
+/* The requester has the record, rejects it, or does not exist any more. */
 static void told_locked(struct lst_tree *tree)
 {
 	if (tree->wave.state == LST_WAVE_READY)
@@ -355,7 +355,7 @@ static void on_told(struct lst_rpc *rpc)
 	spin_lock(&st->lock);
 	tree->telling = false;
 	if (tree->ending || tree->wave.state != LST_WAVE_READY) {
-		;	/* nobody asks, or something else by now */
+		;	/* no report is needed, or another one */
 	} else if (tree->again) {
 		lst_wave_tell_locked(tree);
 	} else if (!rc && rpy.status != ENOMEM) {
@@ -393,8 +393,8 @@ static void post_locked(struct lst_tree *tree)
 }
 
 /*
- * Memory of an earlier record is offered until that request is over, so a new one is made then. Is
- * there no memory now, who asked asks again.
+ * An earlier record is offered until its report has ended; then on_told() retries. If there is no
+ * memory now, the requester repeats its request.
  */
 void lst_wave_tell_locked(struct lst_tree *tree)
 {
