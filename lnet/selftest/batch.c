@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Batches of tests at a node: tests are added, run, stopped and asked for together. */
+/* Batches of tests at a node: add tests, and run, stop and query them together. */
 #include "drill.h"
 
 static const struct lst_test_ops *const tests[] = { &lst_ping_ops, &lst_brw_ops };
@@ -100,7 +100,7 @@ static u32 check(const struct lst_test_req *req)
 	return 0;
 }
 
-/* May it be added? The status of the answer, and the batch if there is one. */
+/* May the test be added? Returns the status of the reply. */
 static u32 may_add_locked(struct lst_call *call)
 {
 	const struct lst_test_req *req = &call->req.test_req;
@@ -144,7 +144,7 @@ static int units_make(struct lst_test *test, struct lst *st, const struct lst_ca
 	return 0;
 }
 
-/* NULL: no memory, or (*rc) parameters that the test does not take. */
+/* NULL: no memory, or the test rejects the parameters; -errno in *@rc. */
 static struct lst_test *test_make(const struct lst_call *call, int *rc)
 {
 	const struct lst_test_req *req = &call->req.test_req;
@@ -196,7 +196,7 @@ static u32 test_link_locked(struct lst_call *call, struct lst_test *test)
 	return lst_test_link_locked(s, call->req.test_req.bid, 0, test);
 }
 
-/* The list of destinations is there, or none is needed. The session may be another one by now. */
+/* The session may have changed during the fetch of the destinations. */
 void lst_test_add(struct lst_call *call)
 {
 	struct lst_test_rpy *rpy = &call->rpy.test_rpy;

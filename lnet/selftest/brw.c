@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The test "brw": the client offers memory, the server fetches it (write) or puts something there
- * (read), then answers.
+ * The test "brw": the client offers memory; the server fetches it (write) or puts data there
+ * (read), then replies.
  */
 #include "memory.h"
 #include "service.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tests of ours at a node: made by what a console describes, asked for what they counted. */
+/* Drills at a node: created from the plans of a console, queried for their counts. */
 #include "drill.h"
 #include "tree.h"
 
-/* ---- making one ------------------------------------------------------------------------------ */
+/* ---- creating -------------------------------------------------------------------------------- */
 
 static int verifier_make(struct lst_drill *drill)
 {
@@ -60,7 +60,7 @@ static int dests_make(struct lst_drill *drill)
 	return 0;
 }
 
-/* Servers take turns, so that all are asked from the beginning. */
+/* Servers alternate, so that all receive requests from the start. */
 static int slots_make(struct lst_drill *drill)
 {
 	u64 nr = drill->nr_dests * drill->plan.concur;
@@ -142,7 +142,7 @@ static bool is_there(const struct lst_batch *batch, const struct lst_plan *p)
 	return false;
 }
 
-/* The session may be another one by now. */
+/* The session may have changed meanwhile. */
 static u32 join_locked(struct lst_call *call, struct lst_test *test)
 {
 	const struct lst_plan *p = &test->drill->plan;
@@ -233,7 +233,7 @@ static struct lst_test *test_find_locked(const struct lst_call *call)
 	return NULL;
 }
 
-/* Destinations of which there is a tally each. */
+/* Number of destinations with separate tallies. */
 static u32 nr_pairs(const struct lst_test *test)
 {
 	u32 nr = test->drill ? test->drill->nr_dests : test->nr_dests;
@@ -241,7 +241,7 @@ static u32 nr_pairs(const struct lst_test *test)
 	return nr == 1 || (test->drill && test->drill->pair) ? nr : 0;
 }
 
-/* Of all of them (0) or of one. NULL: there is none. */
+/* Tally of all destinations (0) or of one. NULL: there is none. */
 static const struct lst_tally *tally_of(const struct lst_test *test, u32 dest)
 {
 	if (dest > nr_pairs(test))
@@ -285,7 +285,7 @@ static void test_write(u8 *buf, const struct lst_test *test, u32 dest)
 	memcpy(buf + LST_TALLY_WIRE + LST_TALLY_NUMBERS + 2 * sizeof(nid), &nid, sizeof(nid));
 }
 
-/* Its rails as LNet sees them now: what the API is asked for is asked without the lock. */
+/* Updates the rails of the test from LNet. Calls the API without the lock. */
 static void rails_look(struct lst_call *call)
 {
 	struct lst *st = call->st;

@@ -108,7 +108,7 @@ struct lst_drill {
 	u64 session_salt;
 	struct lnet_process self;
 	/* client */
-	u64 cookie;			/* of this run: match bits of answers */
+	u64 cookie;			/* of this run: match bits of replies */
 	u64 start_ns, end_ns;
 	struct list_head waiting, asked;
 	u32 nr_asked, max_asked;

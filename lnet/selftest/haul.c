@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The server of a test of ours: pings go back as they came, bulk is fetched from the client's
- * memory, looked at, put there.
+ * The server of a drill: echoes pings; fetches bulk data from the client's memory, checks it, and
+ * puts data there.
  */
 #include "drill.h"
 
@@ -55,7 +55,7 @@ void lst_hauls_free(struct lst_drill *drill)
 	INIT_LIST_HEAD(&drill->hauls);
 }
 
-/* What goes back is what came, with BACK. */
+/* With BACK, the fetched data is put back. */
 static struct lst_store *out_of(struct lst_haul *h)
 {
 	return h->drill->plan.mode == LST_MODE_BACK ? &h->in : &h->out;
@@ -100,7 +100,7 @@ static void take_locked(struct lst_haul *h, struct lst_call *call)
 	h->self = call->self;
 }
 
-/* Memory of one that is over is that of one that waits. */
+/* A transfer that has ended passes its memory to a queued one. */
 static bool next_locked(struct lst_haul *h)
 {
 	struct lst_drill *drill = h->drill;
@@ -145,7 +145,7 @@ void lst_hauls_stop_locked(struct lst_drill *drill)
 
 static void fetched_run(struct lst_job *job);
 
-/* The last one: all that was to be fetched was. */
+/* The last call: all data has been fetched. */
 static void get_put_locked(struct lst_haul *h)
 {
 	if (--h->nr_get)
@@ -270,7 +270,7 @@ static void give(struct lst_haul *h)
 	move(h, out_of(h), false);
 }
 
-/* What came is whole; or nothing was to come. */
+/* Checks fetched data; also 0 if the plan has none. */
 static u32 look(struct lst_haul *h)
 {
 	struct lst_drill *drill = h->drill;
@@ -284,14 +284,14 @@ static u32 look(struct lst_haul *h)
 		return 0;
 	if (h->got != h->in.len)
 		bad = (struct lst_bad){ h->got, h->in.len - h->got };
-	/* By which interfaces it was fetched LNet does not say. */
+	/* LNet does not report the interfaces of a fetch. */
 	lst_drill_found(drill, &bad, h->req.seq, &LNET_NID_ANY, &LNET_NID_ANY);
 	rpy->bad_off = bad.off;
 	rpy->bad_len = bad.len;
 	return EBADMSG;
 }
 
-/* What is put is followed by the answer at once: who asked waits for both, in any order. */
+/* The reply follows the put at once: the client waits for both, in any order. */
 static void fetched_run(struct lst_job *job)
 {
 	struct lst_haul *h = container_of(job, struct lst_haul, job);

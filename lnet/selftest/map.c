@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Who sends to whom in a test of ours: a client's servers stand in a row, around the end. */
+/* Senders and receivers of a drill: a client's servers are consecutive, modulo their number. */
 #include "plan.h"
 
 struct row {
@@ -19,7 +19,7 @@ static u32 half_bits(u32 nr)
 	return half;
 }
 
-/* One to one on numbers of twice @half bits; @by 1 forth, -1 back. */
+/* A bijection of numbers of twice @half bits; @by: 1 forward, -1 backward. */
 static u32 shuffle(u32 x, u32 half, u64 seed, int by)
 {
 	u32 mask = (1U << half) - 1, left = x >> half, right = x & mask;
@@ -41,7 +41,7 @@ static u32 shuffle(u32 x, u32 half, u64 seed, int by)
 	return left << half | right;
 }
 
-/* The same on those below @nr. */
+/* A bijection of the numbers below @nr. */
 static u32 walk(u32 x, u32 nr, u64 seed, int by)
 {
 	u32 half = half_bits(nr);
@@ -52,7 +52,7 @@ static u32 walk(u32 x, u32 nr, u64 seed, int by)
 	return x;
 }
 
-/* All in one circle, which has an order by @seed: nobody is its own successor. */
+/* All nodes form one cycle, in an order by @seed, so no node is its own successor. */
 static u32 successor(u32 x, u32 nr, u64 seed)
 {
 	u32 place = walk(x, nr, seed, -1);

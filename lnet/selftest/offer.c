@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Bulk memory of a client's slots: made, filled, offered to the server, taken back. */
+/* Bulk memory of a client's slots: allocated, filled, offered to the server, withdrawn. */
 #include "drill.h"
 
 /* ---- bulk memory ----------------------------------------------------------------------------- */
@@ -110,7 +110,6 @@ static int offer_make(struct lst_slot *slot, u32 ix)
 	return rc;
 }
 
-/* Nobody is told of them before the request is sent. */
 int lst_offers_make(struct lst_slot *slot)
 {
 	u32 i;
@@ -200,7 +199,6 @@ void lst_offers_unlink_run(struct lst_job *job)
 	spin_unlock(&st->lock);
 }
 
-/* What went out was fetched: the answer says so. */
 void lst_offers_leave_locked(struct lst_slot *slot)
 {
 	const struct lst_plan *p = &slot->drill->plan;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What bulk memory holds: a word again and again, in the byte order of who fills it. */
+/* Contents of bulk memory: one word repeated, in the byte order of the node that fills it. */
 #include "service.h"
 
 #define PATTERN	0xeeb0eeb1eeb2eeb3ULL
 #define POISON	0xbeefbeefbeefbeefULL
 #define WORD	8U
 
-/* Any length: the last word may be cut off. */
+/* Any length: the last word may be truncated. */
 static void fill(u8 *mem, u32 len, u64 word)
 {
 	for (; len >= WORD; mem += WORD, len -= WORD)
@@ -22,15 +22,15 @@ static bool is_filled(const u8 *mem, u32 len, u64 word)
 	return !memcmp(mem, &word, len);
 }
 
-/* Where the last whole word begins; a transfer that has none is a piece of one. */
+/* Start of the last whole word; a shorter transfer is a part of one word. */
 static u32 last_word(u32 len)
 {
 	return len < WORD ? 0 : len / WORD * WORD - WORD;
 }
 
 /*
- * Stock nodes check the first and last word of each of their pages, which need not be ours: all of
- * the memory is filled for them.
+ * Stock nodes check the first and last word of each of their pages, whose size may differ from
+ * ours. So all of the memory is filled.
  */
 void lst_pattern_fill(u8 *mem, u32 len, enum lst_check check)
 {

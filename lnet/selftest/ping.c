@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The test "ping": a numbered message there, its number back. */
+/* The test "ping": a request with a number, and a reply with the same number. */
 #include "service.h"
 
 static int take(struct lst_test *test, const struct lst_msg *req)

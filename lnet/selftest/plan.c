@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a test of ours is to do, between data and bytes: numbers of eight bytes, then who. */
+/* Wire form of the plan of a drill: numbers of eight bytes, then the nodes. */
 #include "plan.h"
 
 #define VERSION		1U
@@ -29,7 +29,7 @@ const u32 lst_nr_plan_words = ARRAY_SIZE(lst_plan_words);
 
 #define HEAD_SIZE	(8U * (2U + ARRAY_SIZE(rows)))
 
-/* ---- who ------------------------------------------------------------------------------------- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 static u32 last_of(const struct lnet_nid *nid)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a test of ours is to do, between words and data. */
+/* Converts arguments to the plan of a drill. */
 #include "drill.h"
 #include "tree.h"
 
-/* Words that tests of stock have as well, in groups or in trees. */
+/* Arguments that stock's tests have also, in groups or in trees. */
 static bool is_common(const char *name)
 {
 	static const char *const common[] = { "loop", "concur", "dist", "span", "stop_onerr",
@@ -41,7 +41,7 @@ static int words_read(struct lst_plan *p, const char *text, u32 len)
 
 		if (lst_body_number(text, len, word->name, -1, (s64)word->most, &value))
 			return -EINVAL;
-		/* Endless is -1 in stock's tool. */
+		/* Stock's tool writes -1 for endless. */
 		if (value == -1 && !strcmp(word->name, "loop"))
 			value = 0;
 		if (value < (s64)word->least)

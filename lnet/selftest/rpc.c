@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Own requests: memory for the answer and for bulk is posted, the message sent, and it is over when
- * the answer is there and what was posted has gone.
+ * Own requests: memory for the reply and for bulk is posted, then the message is sent. A request
+ * ends when the reply was received and the posted memory was released.
  */
 #include "service.h"
 
@@ -27,7 +27,7 @@ void lst_rpc_init_locked(struct lst_rpc *rpc, struct lst *st, const struct lnet_
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* One that refers to it less. True: it is over, and the caller calls done() without the lock. */
+/* Drops one of nr_open. True: the request has ended; the caller calls done() without the lock. */
 static bool put_locked(struct lst_rpc *rpc)
 {
 	if (--rpc->nr_open)
@@ -76,7 +76,7 @@ static void unlink_run(struct lst_job *job)
 		rpc->done(rpc);
 }
 
-/* Takes back what is posted. While it is being started the starter does so in the end. */
+/* Withdraws posted memory. During the start, the starter does so at the end. */
 static void unlink_locked(struct lst_rpc *rpc)
 {
 	rpc->unlink = true;
@@ -106,7 +106,7 @@ static void error_locked(struct lst_rpc *rpc, int status)
 
 /* ---- the beginning --------------------------------------------------------------------------- */
 
-/* What it needs no more. */
+/* The request does not need this memory any more. */
 static void md_close_locked(struct lst_rpc_md *md)
 {
 	struct lst *st = md->st;
@@ -137,7 +137,7 @@ static struct lst_rpc_md *md_open(struct lst_rpc *rpc, enum lst_md_kind kind)
 	return md;
 }
 
-/* It was attached, or (@rc) it was not: then the starter still holds the request. */
+/* The memory was attached; or, with @rc, it was not, and the starter holds the request. */
 static void md_made(struct lst_rpc *rpc, enum lst_md_kind kind, lnet_md_t handle, int rc)
 {
 	spin_lock(&rpc->st->lock);
@@ -264,7 +264,7 @@ static void start_run(struct lst_job *job)
 		rpc->done(rpc);
 }
 
-/* Most deadlines are later than those before. */
+/* Most deadlines are later than all earlier ones. */
 static void insert_locked(struct lst_rpc *rpc)
 {
 	struct list_head *at = rpc->st->rpcs.prev;
@@ -300,7 +300,7 @@ void lst_rpc_post_locked(struct lst_rpc *rpc, struct lst_msg *req, u64 timeout_n
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* The answer says that it was fetched. */
+/* The reply shows that the server has fetched the memory. */
 static void leave_locked(struct lst_rpc *rpc)
 {
 	struct lst_rpc_md *md = rpc->md[LST_MD_BULK];
@@ -323,7 +323,7 @@ static void replied_locked(struct lst_rpc *rpc, const struct lnet_event *ev)
 	if (rc)
 		error_locked(rpc, rc);
 	else if (rpc->bulk && rpy.status)
-		unlink_locked(rpc);	/* nobody will ask for it */
+		unlink_locked(rpc);	/* the server will not access it */
 	else
 		leave_locked(rpc);
 }
@@ -340,7 +340,7 @@ static void event_locked(struct lst_rpc *rpc, enum lst_md_kind kind, const struc
 {
 	if (ev->kind == LNET_EVENT_UNLINK)
 		return;
-	/* What was taken back is no failure. */
+	/* A withdrawal is no failure. */
 	if (ev->status && rpc->unlink)
 		return;
 	if (ev->status)
@@ -391,7 +391,7 @@ int lst_rpc_result(struct lst_rpc *rpc, struct lst_msg *rpy)
 		rc = lst_msg_decode(rpy, rpc->reply, LST_MSG_SIZE);
 	if (!rc && rpy->type != kind->rpy)
 		rc = -EBADMSG;
-	/* What was to be moved was, or the other one says why not. */
+	/* The transfer is complete, or the server reports an error. */
 	if (!rc && rpc->bulk && !rpc->moved && !rpy->status)
 		rc = -EIO;
 	return rc;

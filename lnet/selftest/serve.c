@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Requests of others: buffers where they land, whom they are for, bulk transfers and answers. */
+/* Requests of other nodes: receive buffers, dispatch, bulk transfers and replies. */
 #include "drill.h"
 #include "memory.h"
 #include "tree.h"
@@ -9,7 +9,7 @@
 static void on_request(const struct lnet_event *ev);
 static void on_drill(const struct lnet_event *ev);
 
-/* No memory: the other one of the portal is left, and this one is tried again. */
+/* No memory: the portal has its other buffer, and this one is posted later. */
 static void lost_locked(struct lst_buffer *b)
 {
 	b->posted = false;
@@ -142,7 +142,7 @@ void lst_serve_free(struct lst *st)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-#define SPARE_MIN	65536U		/* bytes from which memory is kept for the next call */
+#define SPARE_MIN	65536U		/* bytes from which memory is cached for the next call */
 #define SPARES_MAX	16U
 
 static bool is_large(u32 len)
@@ -150,7 +150,7 @@ static bool is_large(u32 len)
 	return len >= SPARE_MIN && len <= LNET_MTU;
 }
 
-/* Large memory that is asked of the system each time costs more than what is done with it. */
+/* Allocating large memory each time would cost more than the use of it. */
 static void *mem_get(struct lst *st, u32 len)
 {
 	struct list_head *spare = NULL;
@@ -300,9 +300,9 @@ static void bulk_return_locked(struct lst_call *call)
 	}
 }
 
-/* ---- answers and bulk ------------------------------------------------------------------------ */
+/* ---- replies and bulk ------------------------------------------------------------------------ */
 
-/* One transfer less, or what was held while they were begun. The last one frees it. */
+/* Drops one of nr_open: a transfer, or the reference of its starter. The last frees the call. */
 static void call_put(struct lst_call *call)
 {
 	struct lst *st = call->st;
@@ -329,7 +329,7 @@ static void call_hold(struct lst_call *call)
 	spin_unlock(&call->st->lock);
 }
 
-/* 0: events follow; then it is perhaps over by now. */
+/* 0: events follow, and the call may already have ended. */
 static int transfer(struct lst_call *call, void *mem, u32 len, lnet_handler_t handler, u64 bits,
 		    bool get)
 {
@@ -361,7 +361,7 @@ static void dropped(struct lst_call *call)
 	spin_unlock(&call->st->lock);
 }
 
-/* Of an answer, or of bulk that is put: what goes out. */
+/* Handler of replies, and of bulk that is put. */
 static void on_sent(const struct lnet_event *ev)
 {
 	struct lst_call *call = ev->user_ptr;
@@ -446,8 +446,8 @@ static void on_fetched(const struct lnet_event *ev)
 }
 
 /*
- * What is put is followed by the answer at once: who asked waits for both, in any order, and LNet
- * may tell late that the first one arrived.
+ * The reply follows the put at once, as the client waits for both, in any order. LNet may report
+ * the delivery of the put late.
  */
 static int put(struct lst_call *call)
 {
@@ -472,7 +472,7 @@ static void bulk_run(struct lst_job *job)
 		rc = -ENOMEM;
 	else if (call->bulk_prepare)
 		rc = call->bulk_prepare(call);
-	call->bulk_status = -ECANCELED;		/* unless an event says more */
+	call->bulk_status = -ECANCELED;		/* until an event reports the result */
 	if (!rc && call->bulk_get)
 		rc = transfer(call, call->bulk, call->bulk_len, on_fetched, call->bulkid, true);
 	else if (!rc)
@@ -482,7 +482,7 @@ static void bulk_run(struct lst_job *job)
 	call_put(call);
 }
 
-/* ---- who serves ------------------------------------------------------------------------------ */
+/* ---- dispatch -------------------------------------------------------------------------------- */
 
 static enum lst_verdict (*serve_of(u32 service))(struct lst_call *call)
 {
@@ -580,7 +580,7 @@ static void call_locked(struct lst *st, const struct lnet_event *ev, const struc
 		lst_reply_locked(call);
 }
 
-/* Of any length, and what is not there is zero. */
+/* Accepts LST_DRILL_MIN to LST_DRILL_MAX bytes; missing bytes are zero. */
 static int drill_decode(struct lst_msg *msg, const u8 *mem, u32 len)
 {
 	u8 buf[LST_MSG_SIZE] = { 0 };
@@ -595,7 +595,7 @@ static int drill_decode(struct lst_msg *msg, const u8 *mem, u32 len)
 	return rc;
 }
 
-/* What @decode makes of a message goes to @serve_locked, told what @decode returned. */
+/* Decodes a message, and calls @serve_locked with it and with the result of @decode. */
 static void arrived(const struct lnet_event *ev, int (*decode)(struct lst_msg *, const u8 *, u32),
 		    void (*serve_locked)(struct lst *, const struct lnet_event *,
 					 const struct lst_msg *, u8 *, int))
@@ -640,7 +640,7 @@ static void on_drill(const struct lnet_event *ev)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* What is being answered ends by itself. */
+/* Calls with a reply in progress end without further action. */
 void lst_serve_stop_locked(struct lst *st)
 {
 	unsigned int i;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The self-test of a node: begin, end, time, and what is owed to the API. */
+/* The self-test of a node: start, stop, timers, and jobs that call the API. */
 #include "con.h"
 #include "drill.h"
 #include "tree.h"
@@ -30,7 +30,7 @@ static u64 next_ns_locked(struct lst *st)
 	return min(next, lst_drills_work_locked(st, 0));
 }
 
-/* With the lock, and it is held again in the end. */
+/* Called with the lock, which is held again on return. */
 static void run_jobs(struct lst *st)
 {
 	struct lst_job *job;
@@ -100,7 +100,7 @@ int lst_bulk_start(struct lst *st, struct lnet_xfer *x, bool get)
 	return get ? lnet_get(st->ln, x) : lnet_put(st->ln, x);
 }
 
-/* ---- begin and end --------------------------------------------------------------------------- */
+/* ---- start and stop -------------------------------------------------------------------------- */
 
 int lst_create(struct lst **stp, const struct lst_cfg *cfg)
 {

@@ -16,7 +16,7 @@
  */
 
 #define LST_RPC_TIMEOUT_NS	(64ULL * NSEC_PER_SEC)
-#define LST_LEASE		100U		/* seconds, where the console asks for no other */
+#define LST_LEASE		100U		/* seconds, if the console requests no other */
 #define LST_LEASE_MIN		4U
 #define LST_LEASE_MAX		3600U
 #define LST_FENCED_MAX		16U		/* sessions that lost this node and are known */

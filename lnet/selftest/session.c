@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The session a node is in: one at a time, until its console ends it, is not heard of, or another
- * console takes the node over by force.
+ * The session of a node, one at a time. It lasts until its console ends it, its lease expires, or
+ * another console takes over the node by force.
  *
- * Each session that is made here has a number of its own, the epoch, which answers tell. A console
- * that knows epochs and wants what another one has, or what it has lost, names the epoch it saw: if
- * another session was made since, the request is late and nothing happens. Stock's consoles know
- * none; they are believed.
+ * Each session that this node creates has a number, the epoch, which replies report. A console that
+ * supports epochs sends the epoch it knows, to take a node from another session or after it lost
+ * the node. If the node has created another session since, it rejects the request as late. Stock's
+ * consoles do not support epochs; their requests need none.
  */
 #include "tree.h"
 
@@ -44,7 +44,7 @@ bool lst_session_fenced_locked(const struct lst *st, const struct lst_sid *sid)
 	return false;
 }
 
-/* Stock's consoles hear what they heard before there were fences. */
+/* Not recorded for stock's consoles: their requests fail with ESRCH or EBUSY, not with ESTALE. */
 static void fence(struct lst *st, const struct lst_session *s)
 {
 	if (s->ours && !lst_session_fenced_locked(st, &s->sid))
@@ -86,7 +86,7 @@ void lst_session_end_locked(struct lst *st, enum lst_lease how)
 	lst_session_put_locked(st, s);
 }
 
-/* It is freed without the lock; nobody finds it any more. */
+/* A job frees it without the lock; no look-up finds it any more. */
 void lst_session_put_locked(struct lst *st, struct lst_session *s)
 {
 	if (--s->nr_running || s == st->session)
@@ -95,7 +95,7 @@ void lst_session_put_locked(struct lst *st, struct lst_session *s)
 	lst_queue_locked(st, &s->job, free_run);
 }
 
-/* @now 0: only says when. */
+/* @now 0: only returns the deadline. */
 u64 lst_session_expire_locked(struct lst *st, u64 now)
 {
 	if (!st->session)
@@ -133,7 +133,7 @@ u32 lst_session_make_locked(struct lst *st, const struct lst_msg *msg)
 		return ENOMEM;
 	lst_session_end_locked(st, LEASE_FENCED);
 	if (!++st->epoch)
-		st->epoch = 1;		/* 0 is stock's */
+		st->epoch = 1;		/* 0 means stock */
 	set_state(s, LEASE_HELD);
 	s->st = st;
 	s->sid = req->sid;
@@ -243,7 +243,7 @@ static void remove_session_locked(struct lst_call *call)
 	rpy->sid = lst_session_sid_locked(st);
 }
 
-/* Any console may ask; it is our own console's sign of life. */
+/* Any console may query. A query of the session's console renews the lease. */
 static void debug_locked(struct lst_call *call)
 {
 	struct lst_debug_rpy *rpy = &call->rpy.debug_rpy;
@@ -303,7 +303,7 @@ static void refused_log(const struct lst_call *call)
 }
 
 /*
- * Any node of a session sends test traffic to this node, so test traffic needs a session, but no
+ * Any node of a session sends test traffic to this node. So test traffic needs a session, but no
  * sender in the list of consoles. A reply that rejects a request names no session.
  */
 u32 lst_session_allows_locked(struct lst_call *call, u32 service)

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The client of a test of ours: each slot sends one request after another, and knows what became
- * of each.
- */
+/* The client of a drill: each slot sends one request after another, and tracks its result. */
 #include "drill.h"
 
-#define HISTORY	64U			/* rounds of which is known whether they were lost */
+#define HISTORY	64U			/* rounds of which losses are recorded */
 
 static void send_run(struct lst_job *job);
 
-/* ---- what comes next ------------------------------------------------------------------------- */
+/* ---- scheduling ------------------------------------------------------------------------------ */
 
 static void end_locked(struct lst_slot *slot)
 {
@@ -26,7 +23,7 @@ static bool counts(const struct lst_slot *slot)
 	return slot->round > slot->drill->plan.warmup;
 }
 
-/* In each run; the first parts of a server have what is left over. */
+/* Requests in each run; the first parts of a server send the remainder. */
 static u64 nr_rounds(const struct lst_slot *slot)
 {
 	const struct lst_drill *drill = slot->drill;
@@ -43,7 +40,7 @@ static bool is_enough(const struct lst_slot *slot, u64 now)
 	       (p->loop && slot->round >= nr_rounds(slot));
 }
 
-/* When its next request is meant to begin; with a rate its slots share the times. */
+/* Intended start of its next request; with a rate the slots share the times. */
 static u64 intended_ns(const struct lst_slot *slot, u64 now)
 {
 	const struct lst_drill *drill = slot->drill;
@@ -75,7 +72,7 @@ static void go_locked(struct lst_slot *slot)
 	lst_queue_locked(slot->drill->st, &slot->job, send_run);
 }
 
-/* After a failure it pauses, so that a server that is gone is not asked as fast as can be. */
+/* Pauses after a failure, to limit the rate of requests to a server that is gone. */
 static void next_locked(struct lst_slot *slot, bool failed)
 {
 	u64 now = lst_now(slot->drill->st), until;
@@ -104,7 +101,7 @@ static void decided_locked(struct lst_slot *slot)
 	slot->drill->nr_asked--;
 }
 
-/* For stock's counters, which a session has of all its tests. */
+/* For stock's counters, which exist once per session, for all tests. */
 static void error_locked(const struct lst_slot *slot)
 {
 	struct lst_session *s = slot->drill->test->session;
@@ -120,7 +117,7 @@ static bool is_refused(const struct lst_drill_rpy *rpy)
 	return rpy->status && rpy->status != EBADMSG;
 }
 
-/* In what the test counts and in what it counts of this destination. */
+/* Counts for the test, and for the destination if that has a tally. */
 static void count(struct lst_slot *slot, enum lst_tally_count what, u64 nr)
 {
 	slot->drill->tally.c[what] += nr;
@@ -179,7 +176,7 @@ static void received_locked(struct lst_slot *slot, bool good)
 		count(slot, LST_T_bytes_in, p->size);
 }
 
-/* Answer and memory are there. No lock: memory is looked at. */
+/* Call with reply and memory complete, without the lock, as it checks the memory. */
 static bool is_good(struct lst_slot *slot)
 {
 	struct lst_drill *drill = slot->drill;
@@ -212,7 +209,6 @@ static void over_run(struct lst_job *job)
 	spin_unlock(&st->lock);
 }
 
-/* One that it waits for less. */
 void lst_slot_put_locked(struct lst_slot *slot)
 {
 	if (--slot->nr_open)
@@ -227,7 +223,7 @@ void lst_slot_put_locked(struct lst_slot *slot)
 	lst_queue_locked(slot->drill->st, &slot->job, over_run);
 }
 
-/* Who sends takes back in the end what it offered. */
+/* While a slot sends, the sender withdraws the offers at the end. */
 static void unlink_locked(struct lst_slot *slot)
 {
 	slot->unlink = true;
@@ -238,7 +234,6 @@ static void unlink_locked(struct lst_slot *slot)
 	lst_queue_locked(slot->drill->st, &slot->job, lst_offers_unlink_run);
 }
 
-/* It is lost from now on, whatever comes. */
 void lst_slot_lost_locked(struct lst_slot *slot)
 {
 	decided_locked(slot);
@@ -257,7 +252,7 @@ void lst_slot_lost_locked(struct lst_slot *slot)
 		lst_slot_put_locked(slot);
 }
 
-/* ---- answers --------------------------------------------------------------------------------- */
+/* ---- replies --------------------------------------------------------------------------------- */
 
 static struct lst_drill *drill_find(struct lst *st, u64 cookie)
 {
@@ -269,7 +264,7 @@ static struct lst_drill *drill_find(struct lst *st, u64 cookie)
 	return NULL;
 }
 
-/* One that is not waited for: late if its request was given up, else it was there before. */
+/* An unexpected reply: late if its request was aborted, else a duplicate. */
 static void stranger_locked(struct lst_slot *slot, u32 round)
 {
 	u32 age = slot->round - round;
@@ -329,7 +324,7 @@ void lst_drill_answer_locked(struct lst *st, const struct lnet_event *ev,
 	}
 	slot->spoilt |= !is_echo(slot, rpy, mem, ev->mlength);
 	if (rpy->status)
-		unlink_locked(slot);	/* nobody will ask for the rest */
+		unlink_locked(slot);	/* the server will not access the rest */
 	else
 		lst_offers_leave_locked(slot);
 	lst_slot_put_locked(slot);
@@ -344,7 +339,7 @@ struct letter {
 	u8 buf[];
 };
 
-/* LNet may have done with it long after the request is over. */
+/* LNet may release the message long after the end of the request. */
 static void on_sent(const struct lnet_event *ev)
 {
 	struct letter *letter = ev->user_ptr;
@@ -447,11 +442,11 @@ static void begin_locked(struct lst_slot *slot, u64 now)
 	slot->begun = true;
 	slot->rail = NULL;
 	slot->answered = slot->failed = slot->spoilt = slot->unlink = slot->unlinking = false;
-	slot->nr_open = 2;		/* who sends it, the answer */
+	slot->nr_open = 2;		/* the sender, the reply */
 	slot->seq = ++slot->dest->seq;
 	slot->start_ns = now;
 	slot->deadline_ns = now + drill->plan.timeout;
-	if (drill->nr_offers)	/* the first of so many */
+	if (drill->nr_offers)	/* the first of nr_offers */
 		slot->bulkid = lst_id_draw(drill->st);
 	list_add_tail(&slot->link, &drill->asked);
 	list_add_tail(&slot->of_dest, &slot->dest->asked);
@@ -501,7 +496,7 @@ static void send_run(struct lst_job *job)
 
 /* ---- a run ----------------------------------------------------------------------------------- */
 
-/* Rails are looked at before anything is sent. */
+/* Checks the rails before the first request. */
 static void begin_run(struct lst_job *job)
 {
 	struct lst_drill *drill = container_of(job, struct lst_drill, job);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a node tells of itself: counters of its session, of the self-test, of LNet. */
+/* Statistics that a node reports: counters of its session, of the self-test, of LNet. */
 #include "service.h"
 
 static u64 lnet_count(const struct lst *st, const char *name)

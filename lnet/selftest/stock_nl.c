@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The netlink family of stock's lst: requests read, messages written, as lnet_nl.h has them. */
+/* The netlink family of stock's lst: reads requests, writes messages in the format of lnet_nl.h. */
 #include <lnet/nid.h>
 #include "stock.h"
 
@@ -16,7 +16,7 @@ struct attr {
 	const u8 *next;
 };
 
-/* False: no further one. */
+/* False: no further attribute. */
 static bool attr_read(struct attr *a, const u8 *at, const u8 *end)
 {
 	u16 len, type;
@@ -198,7 +198,7 @@ struct nl_key {
 	u16 nr_child;
 };
 
-/* A table within a table, and no deeper. */
+/* Writes a table, which may contain tables, but no third level. */
 static void table_put(struct lnet_nlbuf *w, const struct nl_key *key, u16 nr)
 {
 	u32 list = lnet_nlbuf_nest(w, LNET_NLA_LIST), at;
@@ -255,7 +255,7 @@ void lst_stock_nl_done(struct lnet_nlbuf *w)
 {
 	u32 at = lnet_nlbuf_begin(w, NL_DONE, LNET_NL_F_MULTI);
 
-	/* The word behind the first head is the verdict, 0, and not a second head. */
+	/* The word after the first header is the result, 0, and not a second header. */
 	if (!w->full)
 		memset(w->buf + w->len - 4, 0, 4);
 	lnet_nlbuf_end(w, at);

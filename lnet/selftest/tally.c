@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The record of what a test counted: adding to it, adding two, quantiles, its bytes. */
+/* The record of a test: adding counts, merging records, quantiles, wire form. */
 #include "tally.h"
 
 #define OCTAVE_BITS	3U		/* buckets of a power of two: 8 */
@@ -41,7 +41,7 @@ static u32 bucket_of(u64 ns)
 		   LST_TALLY_BUCKETS - 1);
 }
 
-/* The smallest that is in it. */
+/* The smallest value in the bucket. */
 static u64 bucket_low(u32 bucket)
 {
 	u32 bits = FIRST_BITS + ((bucket - 1) >> OCTAVE_BITS);
@@ -50,7 +50,7 @@ static u64 bucket_low(u32 bucket)
 	return bucket ? (1ULL << bits) + (part << (bits - OCTAVE_BITS)) : 0;
 }
 
-/* ---- the lists of the largest ---------------------------------------------------------------- */
+/* ---- lists of the largest -------------------------------------------------------------------- */
 
 static int process_cmp(const struct lnet_process *a, const struct lnet_process *b)
 {
@@ -66,7 +66,7 @@ static bool goes_before(const struct lst_top *a, const struct lst_top *b)
 	return process_cmp(&a->id, &b->id) < 0;
 }
 
-/* A node that is in the list has the place that @value gives it; others follow. */
+/* Updates a node in the list, or inserts it, at the place of its value; later entries move. */
 static void top_add(struct lst_top *list, u32 *nr, u64 value, const struct lnet_process *id,
 		    bool sum)
 {
@@ -184,9 +184,9 @@ u64 lst_tally_quantile(const struct lst_tally *t, u32 per_million)
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
 /*
- * Number of counts and of each list, one byte each; the counts; nodes, times, sums (the low half
- * first), the rest in order; {bucket, one byte; what is in it} of those that are not empty, and
- * 255; the lists. All else is eight bytes, a process 24.
+ * Number of counts and of entries of each list, one byte each; the counts; nodes, times, sums (the
+ * low half first), the rest in order; {bucket, one byte; its count} of buckets that are not empty,
+ * and 255; the lists. All other numbers have eight bytes, a process 24.
  */
 #define END_OF_BUCKETS	255U
 
@@ -194,7 +194,7 @@ struct cursor {
 	u8 *out;			/* or */
 	const u8 *in;
 	u32 used, len;
-	bool bad;			/* it was not long enough */
+	bool bad;			/* it was too short */
 };
 
 static u32 step(struct cursor *c, u32 bytes)
@@ -300,7 +300,7 @@ u32 lst_tally_encode(const struct lst_tally *t, u8 buf[LST_TALLY_WIRE])
 	return c.used;
 }
 
-/* In order, none of them empty. */
+/* In ascending order, none of them empty. */
 static bool buckets_read(struct cursor *c, struct lst_tally *t)
 {
 	u32 next = 0;

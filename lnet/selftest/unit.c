@@ -52,7 +52,7 @@ static void tally_locked(struct lst_unit *unit, int rc)
 		t->c[test->opc == LST_BRW_READ ? LST_T_bytes_in : LST_T_bytes_out] += test->len;
 }
 
-/* What was taken back by who stops the test is no error. */
+/* Requests that the stop of a test withdraws are no errors. */
 static void count_locked(struct lst_unit *unit, int rc)
 {
 	struct lst_session *s = unit->test->session;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What memory of a bulk transfer holds, by its check:
+ * Contents of the memory of a bulk transfer, by kind of check:
  *
- * NONE		anything; no byte is read or written
+ * NONE		any; no byte is read or written
  * SIMPLE	eight known bytes at each multiple of `every'
  * CRC32C	at each page the transfer's number and the place, else always the same; a checksum
  *		of all
- * FULL		bytes that the transfer and the place make
+ * FULL		bytes computed from the transfer and the place
  */
 #include "store.h"
 
@@ -15,7 +15,7 @@
 #define WORD	8U
 #define PAGE	4096U
 
-/* Fragments are looked at where words of the transfer stand, one at every @step bytes of it. */
+/* Visits the words of the transfer in its fragments, one at every @step bytes. */
 struct pass {
 	u64 (*word)(u64 salt, u32 at);
 	u64 salt;
@@ -46,7 +46,7 @@ static void bad_byte(struct pass *p, u32 at)
 	p->last_bad = at;
 }
 
-/* Bytes of one word from @from to @to, both counted in it; the first is at @mem. */
+/* Bytes @from to @to of the word at @at of the transfer; the first one is at @mem. */
 static void piece(struct pass *p, u8 *mem, u32 at, u32 from, u32 to)
 {
 	__le64 word = cpu_to_le64(p->word(p->salt, at));
@@ -64,7 +64,7 @@ static void piece(struct pass *p, u8 *mem, u32 at, u32 from, u32 to)
 			bad_byte(p, at + from + i);
 }
 
-/* @len bytes at @mem, which stand at @begin of the transfer. */
+/* @len bytes at @mem, which start at @begin of the transfer. */
 static void fragment(struct pass *p, u8 *mem, u32 begin, u32 len)
 {
 	u32 end = begin + len, at = begin - begin % p->step;

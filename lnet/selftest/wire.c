@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Messages of the network self-test between their bytes and their host form, by messages.def. */
+/* Converts messages of the network self-test between wire and host form, by messages.def. */
 #include "wire.h"
 
-/* A row of the table: where a member stands in both forms. */
+/* A row of the table: offset of a member in both forms. */
 struct field {
 	u8 offset, size, nr, host;
 };
@@ -20,7 +20,7 @@ enum body {
 	NR_BODIES
 };
 
-/* Members of the parameters stand in test_req. */
+/* Members of the parameters are in test_req. */
 #define HOST(body, member)	(offsetof(struct lst_msg, HOST_##body.member))
 #define HOST_make_session_req	make_session_req
 #define HOST_make_session_rpy	make_session_rpy
@@ -124,7 +124,7 @@ const struct lst_rpc_kind *lst_rpc_kind_of_req(u32 type)
 	return NULL;
 }
 
-/* A number of @size bytes from @from to @to, either of which may be the wire. */
+/* Copies a number of @size bytes between wire and host form. */
 static void number_copy(void *to, const void *from, u32 size, bool swapped)
 {
 	const u8 *in = from;
@@ -163,7 +163,7 @@ static void body_encode(u8 *buf, const struct lst_msg *msg, enum body body)
 				   (const u8 *)msg + fields[i].f.host, msg->swapped);
 }
 
-/* What follows in a test_req. */
+/* The parameters that follow in a test_req. */
 static enum body param_of(const struct lst_msg *msg)
 {
 	if (msg->type != LST_TEST_REQ)
@@ -181,7 +181,7 @@ static u32 head(const struct lst_msg *msg, const u8 *buf, u32 offset)
 	return v;
 }
 
-/* The last byte of a name may be anything on the wire. */
+/* The last byte of a name may have any value on the wire. */
 static void names_end(struct lst_msg *msg)
 {
 	switch (msg->type) {
