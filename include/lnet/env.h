@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The active platform: what the world does for one instance. */
+/* The environment: the services that a platform provides to one instance. */
 #ifndef LNET_ENV_H
 #define LNET_ENV_H
 
@@ -9,8 +9,9 @@ struct lnet;
 struct lnet_env;
 
 /*
- * Every op: any thread; kernel: also softirq and hrtimer; shard lock may be held. Must not sleep,
- * allocate, log or call the core. All are idempotent hints except now_ns, random and secret.
+ * Every op: any thread, in the kernel also softirq and hrtimer context; a shard may be locked. It
+ * must not sleep, allocate, log, or call the core except lnet_shard_next_ns(). kick() and arm() are
+ * idempotent hints.
  */
 struct lnet_env_ops {
 	/* monotonic; read once per pass, never per message */
@@ -18,25 +19,25 @@ struct lnet_env_ops {
 	/* uniform over 64 bits; for values that are sent */
 	u64 (*random)(struct lnet_env *env);
 	/*
-	 * Uniform over 64 bits, for session IDs and hash keys. It cannot be computed from values
-	 * of random() or from other values of secret(). 0: no value can be drawn now.
+	 * Uniform over 64 bits, for session IDs and hash keys. It cannot be computed from values of
+	 * random() or from other values of secret(). 0: no value is available now.
 	 */
 	u64 (*secret)(struct lnet_env *env);
 	/*
-	 * Run lnet_shard_work(ln, shard) soon in a worker (task context, no lock). Never lost, may
-	 * be merged.
+	 * Requests lnet_shard_work(ln, shard) soon in a worker (task context, no lock). A request
+	 * is never lost; several may be coalesced.
 	 */
 	void (*kick)(struct lnet_env *env, unsigned int shard);
 	/*
-	 * The shard's next deadline became earlier. Level, not edge: the env reads
-	 * lnet_shard_next_ns() itself, so two racing calls cannot leave the later time armed. A
-	 * wake-up too early is harmless, none is asked for a cancel.
+	 * The next deadline of the shard became earlier. The env reads lnet_shard_next_ns() itself,
+	 * so two racing calls cannot leave the later time armed. An early wake-up is harmless; the
+	 * core does not call arm() if a deadline is cancelled.
 	 */
 	void (*arm)(struct lnet_env *env, unsigned int shard);
 	/*
-	 * Optional, both: which CPU partition the memory at @base is near, -1 unknown; how far two
-	 * partitions are from each other, 10 for near, as firmware counts. A partition has the
-	 * number of its shard.
+	 * Both optional. cpt_of: the CPU partition near the memory at @base; -1: unknown. distance:
+	 * of two partitions, as in firmware tables, where 10 is near. A partition has the number of
+	 * its shard.
 	 */
 	s32 (*cpt_of)(struct lnet_env *env, const void *base);
 	u32 (*distance)(struct lnet_env *env, s32 a, s32 b);
@@ -55,19 +56,19 @@ struct lnet_env_ops {
 	void (*watch)(struct lnet_env *env, u64 when_ns);
 };
 
-/* First member of what an environment keeps; the core sees only this. */
+/* First member of the struct of an environment; the core uses only this part. */
 struct lnet_env {
 	const struct lnet_env_ops *ops;
 };
 
-/* What the core offers to environments. Both numbers of an instance never change. */
+/* Functions for environments. The environment and number of shards of an instance never change. */
 struct lnet_env *lnet_env_of(const struct lnet *ln);
 unsigned int lnet_nr_shards(const struct lnet *ln);
 
 /*
- * Deferred effects, expired timers, undelivered events of one shard, at most @budget events. Worker
- * only: task context, no lock held; not from two threads for one shard at once. Returns the next
- * deadline, U64_MAX for none, a time that has passed when work is left.
+ * Does the deferred work of one shard, runs its expired timers, and delivers at most @budget
+ * events. Worker only: task context, no lock held; not from two threads for one shard at once.
+ * Returns the next deadline; U64_MAX: none; a time that has passed: work is left.
  */
 u64 lnet_shard_work(struct lnet *ln, unsigned int shard, unsigned int budget);
 /*
@@ -82,7 +83,7 @@ void lnet_deliver(struct lnet *ln, struct list_head *ready);
  * next call; U64_MAX: no handler runs, and ops->watch() schedules the next call.
  */
 u64 lnet_handlers_watch(struct lnet *ln);
-/* lock-free; U64_MAX: none */
+/* The next deadline of the shard; lock-free; U64_MAX: none */
 u64 lnet_shard_next_ns(const struct lnet *ln, unsigned int shard);
 
 #endif

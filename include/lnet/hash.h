@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Hashes that give the same value on every machine and in every build, as determinism asks. */
+/* Hashes with the same value on every machine and in every build, as determinism requires. */
 #ifndef LNET_HASH_H
 #define LNET_HASH_H
 
 #include "plat.h"
 
-/* Mixes all bits of @x; a bijection. Take the bits you need from either end. */
+/* Mixes all bits of @x; a bijection. Callers may use bits from either end. */
 static inline u64 lnet_hash64(u64 x)
 {
 	x ^= x >> 32;
@@ -15,7 +15,7 @@ static inline u64 lnet_hash64(u64 x)
 	return x ^ (x >> 32);
 }
 
-/* Of @len bytes at @p, read as little endian words; @seed chains pieces. */
+/* The hash of @len bytes at @p, read as little-endian words; @seed: the hash of bytes before. */
 static inline u64 lnet_hash_bytes(const void *p, size_t len, u64 seed)
 {
 	const u8 *at = p;
@@ -51,7 +51,7 @@ static inline void lnet_sip_rounds(u64 v[4], unsigned int nr)
 }
 
 /*
- * SipHash-2-4 of the eight bytes of @x. Without the secret @key, nobody can compute a value, even
+ * SipHash-2-4 of the eight bytes of @x. Without the secret @key, no node can compute a value, even
  * from many other values.
  */
 static inline u64 lnet_siphash(const u64 key[2], u64 x)

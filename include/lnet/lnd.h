@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a driver of a fabric (LND) offers to the core, and what the core offers to it. */
+/* The interface between the core and a driver of a fabric (LND). */
 #ifndef LNET_LND_H
 #define LNET_LND_H
 
@@ -14,8 +14,8 @@ struct lnet_att;
 struct lnet_rx;
 
 /*
- * How an attempt or a landing ended: generated from lnet/model/outcomes.def (errno, blame,
- * delivery, counter).
+ * How an attempt or a receive ended. lnet/model/outcomes.def has the errno, attribution and
+ * delivery of each outcome.
  */
 enum lnet_outcome {
 #define OUTCOME(name, num, errno_, blame, delivery, text) LNET_##name = num,
@@ -26,106 +26,105 @@ enum lnet_outcome {
 
 enum lnet_pass_kind {
 	/*
-	 * API caller: sends and doorbells, never a handler (the caller may hold locks a handler
-	 * takes)
+	 * API caller: sends and flushes, but runs no handler, because the caller may hold locks
+	 * that a handler takes
 	 */
 	LNET_PASS_CALL,
-	LNET_PASS_DRIVER,	/* reader of a driver, progress: everything */
-	LNET_PASS_WORKER,	/* env worker: everything, and the timers */
+	LNET_PASS_DRIVER,	/* reader of a driver: all work but timers */
+	LNET_PASS_WORKER,	/* worker of the environment: all work, with timers */
 	LNET_PASS_EVENTS,	/* lnet_deliver(): events that ops->defer() took */
 };
 
-/*
- * One thread's visit, on its stack: who decides performs, in order, at lnet_pass_end(). Drivers
- * treat it as opaque but for @now_ns and @more.
- */
-/* traffic_stats.c, [sh]: messages that are alike, booked together when the shard is left */
+/* Batched statistics (traffic_stats.c), [sh]: counted before the pass releases the shard. */
 struct lnet_books {
 	struct lnet_path *path;
 	u64 bytes;
 	u32 nr;				/* messages sent over @path */
-	u32 nr_times;			/* that took @ns each */
+	u32 nr_times;			/* measured times of @ns each */
 	u64 ns;
 	struct lnet_times *times;
 	struct lnet_hist *hist;
 	u8 type, forward;
 };
 
+/*
+ * One visit of a thread to the core, on its stack. The thread does the deferred work of its
+ * decisions, in order, in lnet_pass_end(). Drivers may use only @now_ns and @more.
+ */
 struct lnet_pass {
 	struct lnet *ln;
 	struct lnet_shard *sh;		/* locked now, or NULL */
-	/* read once per pass; entering a shard may move it forward, to the last one's there */
+	/* read once per pass; entering a shard may advance it to the time of the last pass there */
 	u64 now_ns;
-	struct list_head send;		/* attempts in ATT_WIRE not yet given to ops->send */
-	struct list_head land;		/* rx that waited and may now be landed: ops->land */
-	struct list_head stop;		/* rx whose landing must stop: ops->rx_stop */
-	/* attempts posted or given back by drivers in this pass: one re-entry for all */
+	struct list_head send;		/* attempts in ATT_WIRE, for ops->send */
+	struct list_head land;		/* rx that waited and have a verdict now: ops->land */
+	struct list_head stop;		/* rx to abort: ops->rx_stop */
+	/* attempts that drivers handed to the fabric or completed; processed together */
 	struct list_head given;
-	struct list_head cancel;	/* attempts to take back: ops->cancel; their op is pinned */
-	struct list_head posts;		/* events that were posted since the shard was locked */
+	struct list_head cancel;	/* pinned operations with attempts to cancel: ops->cancel */
+	struct list_head posts;		/* events posted since the shard was locked */
 	struct list_head ready;		/* MDs with events to deliver */
-	struct list_head evts;		/* delivered events to be kept for reuse */
-	/* paths whose stale connections must go: ops->path_reset (health.c) */
+	struct list_head evts;		/* delivered events, to return to a pool */
+	/* paths whose stale connections are to be closed: ops->path_reset (recover.c) */
 	struct list_head resets;
-	/* operations to start once no lock is held (answers), struct lnet_op.link */
+	/* operations to start when no lock is held, such as replies: struct lnet_op.link */
 	struct list_head defer;
-	struct list_head routed;	/* rx that were forwarded, or not: struct lnet_rx.owed */
+	struct list_head routed;	/* rx whose forwarding has ended: struct lnet_rx.owed */
 	struct lnet_books books;
-	struct lnet_entry *backs;	/* entries whose answers ended in another shard */
-	u64 acks;			/* bitmap of shards whose windows owe ACKs */
-	struct lnet_ni *ring[4];	/* whose ops->flush is due; a fifth flushes the first */
-	/* messages since the lock was taken; at 64 it is dropped and retaken */
+	struct lnet_entry *backs;	/* entries whose replies ended in another shard */
+	u64 acks;			/* bitmap of shards whose windows have ACKs to send */
+	struct lnet_ni *ring[4];	/* NIs for ops->flush; a fifth flushes the first */
+	/* messages since the shard was locked; at 64, the pass releases and retakes the lock */
 	u16 nr;
 	u8 kind, more, nr_ring, busy;
 	u32 nr_evts;			/* in @evts */
 };
 
 enum lnet_verdict {
-	/* copy rx->want bytes to rx->into, skip the rest of the payload, then lnet_rx_done() */
+	/* receive rx->want bytes into rx->into, skip the rest, then call lnet_rx_done() */
 	LNET_LAND = 1,
-	/* nothing to keep: skip the payload; no lnet_rx_done(), @rx is gone (do not touch it) */
+	/* skip the payload; no lnet_rx_done(); @rx is freed, do not access it */
 	LNET_SKIP,
 	/*
-	 * ops->land() will follow with the final verdict in rx->verdict (LAND or SKIP); until then
-	 * do not read this connection, or hold
+	 * ops->land() follows, with LAND or SKIP in rx->verdict; until then, do not read from this
+	 * connection, or read the message aside
 	 */
 	LNET_LATER,
-	LNET_CLOSE,	/* protocol error: close the connection and its siblings; @rx is gone */
+	LNET_CLOSE,	/* protocol error: close the connection set; @rx is freed */
 };
 
 enum lnet_cancel { LNET_CANCEL_UNSENT, LNET_CANCEL_ABORT };
 
-/* A piece of an MD or a small copy: @len bytes starting @offset bytes into @frags. */
+/* A part of an MD or of a small buffer: @len bytes from byte @offset of @frags. */
 struct lnet_buf {
 	const struct lnet_frag *frags;
 	u32 nr, offset, len;
 };
 
 /*
- * Copy @len bytes between contiguous memory and @buf at @pos bytes from its start. Bounds are the
- * caller's.
+ * Copy @len bytes between contiguous memory and @buf, from its byte @pos. The caller checks bounds.
  */
 void lnet_buf_write(const struct lnet_buf *buf, u32 pos, const void *from, u32 len);
 void lnet_buf_read(const struct lnet_buf *buf, u32 pos, void *to, u32 len);
-/* The fragments of [pos, pos + len) into @out (at most @max); returns their number. */
+/* Writes the fragments of [pos, pos + len) to @out, at most @max. Returns their number. */
 unsigned int lnet_buf_frags(const struct lnet_buf *buf, u32 pos, u32 len, struct lnet_frag *out,
 			    unsigned int max);
 
-/* An attempt: one try over one path; the driver's from ops->send() until it gave it back. */
+/* One attempt to send an operation on a path. A driver has it from ops->send() to completion. */
 struct lnet_att {
-	/* driver: yours between send() and lnet_att_posted()/lnet_att_done() */
+	/* the driver's from send() to lnet_att_posted() or lnet_att_done() */
 	struct list_head link;
 	struct lnet_op *op;
 	struct lnet_ni *ni;
-	/* next hop; counted, by the operation if it is the one asked for */
+	/* next hop; a reference is held, by the operation if it is op->dst_pni */
 	struct lnet_peer_ni *pni;
-	/* of the attempt; the driver gives it back with a timeout outcome when it passes */
+	/* of the attempt; when it passes, the driver completes it with a timeout outcome */
 	u64 deadline_ns;
 	u64 posted_ns;
-	u32 epoch;			/* path epoch it was posted under */
-	/* the core's; outcome: why send() refused it; cls: enum lnet_class */
+	u32 epoch;			/* of the connection set that sent it */
+	/* the core's, but send() sets @outcome on errors; @cls: enum lnet_class */
 	u8 state, outcome, flags, cls;
-	atomic_t given;			/* what the driver said and no pass has processed yet */
+	atomic_t given;			/* reports of the driver that no pass has processed */
 	u32 load;			/* the core's */
 	void *lnd[2];			/* the driver's */
 	struct lnet_path *path;		/* the core's */
@@ -135,16 +134,16 @@ static_assert(sizeof(void *) != 8 || sizeof(struct lnet_att) == 96);
 enum lnet_class { LNET_CLS_CONTROL, LNET_CLS_REPLY, LNET_CLS_DATA, LNET_NR_CLASSES };
 
 /*
- * A message being received. From lnet_rx_get() to the verdict (SKIP, CLOSE) or lnet_rx_done();
- * public part for drivers.
+ * A message being received, from lnet_rx_get() to the verdict SKIP or CLOSE, or to lnet_rx_done().
+ * The first part is for drivers.
  */
 struct lnet_rx {
 	struct list_head link;		/* the core's */
 	struct lnet_ni *ni;
-	struct lnet_peer_ni *from;	/* last hop, counted while the rx lives */
+	struct lnet_peer_ni *from;	/* last hop; a reference is held */
 	union {
-		struct lnet_buf into;	/* LAND: where the payload goes */
-		/* before: primary NID of the sender as lnet_match() found it */
+		struct lnet_buf into;	/* LAND: memory for the payload */
+		/* before LAND: primary NID of the sender, from lnet_match() */
 		struct lnet_nid initiator;
 	};
 	u32 want;			/* LAND: bytes of the payload to keep, from its start */
@@ -156,39 +155,33 @@ struct lnet_rx {
 	u8 state, type, marked, landed, wants_ack, parked, stopping, dead;
 	u8 hold_shard;
 	u8 claimed;			/* from a peer that is neither the source nor a gateway */
-	u8 keeps_ni;			/* it has a reference to @ni, as it waits or has waited */
+	u8 keeps_ni;			/* holds a reference to @ni: it waits or has waited */
 	struct list_head stop;		/* in p->stop */
 	struct list_head owed;		/* in p->land, p->routed */
-	/* the sender's: @from, or one behind that router, counted then */
+	/* the sender: @from, or a peer NI behind that router, with a reference */
 	struct lnet_peer_ni *src;
-	/* in lnet_rx_begin(), until it releases the lock of @src; NULL: there is none */
+	/* only in lnet_rx_begin(), until it releases the lock of @src; NULL: no path */
 	struct lnet_path *path;
-	struct lnet_op *answer;		/* reserve for the ACK or REPLY */
-	struct lnet_op *get;		/* REPLY: the GET it answers */
+	struct lnet_op *answer;		/* preallocated for the ACK or REPLY */
+	struct lnet_op *get;		/* REPLY: its GET */
 	struct lnet_evt *evt;
-	struct lnet_copy *copy;		/* a push lands here */
-	struct lnet_fwd *fwd;		/* it is for another node */
+	struct lnet_copy *copy;		/* memory for a push */
+	struct lnet_fwd *fwd;		/* if it is for another node */
 	u32 mlength, rlength, offset, portal, src_pid;
-	u32 spoil;			/* a fault rule spoils what landed; 0: none does */
+	u32 spoil;			/* how a fault rule changes the payload; 0: not */
 	struct lnet_md *md;
-	struct lnet_entry *entry;	/* marked: counted */
+	struct lnet_entry *entry;	/* of a tracked request; a reference is held */
 	struct lnet_entry *spare;	/* for a new entry */
-	struct lnet_handle handle;	/* to echo */
+	struct lnet_handle handle;	/* returned in the reply */
 	u64 match_bits, hdr_data;
 	struct lnet_nid src_nid, dest_nid;
 	u64 arrived_ns;
 };
 static_assert(sizeof(void *) != 8 || sizeof(struct lnet_rx) == 312);
 
-/*
- * Contracts common to all ops: task context, no core lock held, no foreign spin lock; may take
- * sleeping locks and allocate (kernel: GFP_NOFS). Only ni_start and ni_stop may wait for another
- * party. None may call a handler. None may call upcalls that enter the core's lock except as said
- * (lnet_att_posted/done only append to the pass and are always allowed).
- */
 #define LNET_LND_COUNTERS_MAX 48
 
-/* How much of a bound is in use, in the unit of its tunable. */
+/* The use of a bound, in the unit of its tunable. */
 struct lnet_use {
 	u64 bound;			/* in effect; the core presets it to the tunable */
 	u64 most;			/* largest use by one peer, address, interface or shard */
@@ -207,6 +200,12 @@ struct lnet_lnd_limit {
 	void (*use)(struct lnet_ni *ni, struct lnet_use *use);
 };
 
+/*
+ * All ops: task context, no core lock and no spin lock held; they may take sleeping locks and
+ * allocate (kernel: GFP_NOFS). Only ni_start and ni_stop may wait for another party. No op calls a
+ * handler. An op may lock a shard by an upcall only if stated. lnet_att_posted() and
+ * lnet_att_done() are always permitted, because they only append to the pass.
+ */
 struct lnet_lnd_ops {
 	struct module *owner;		/* NULL in user space */
 	const char *name;
@@ -216,11 +215,11 @@ struct lnet_lnd_ops {
 	s32 peer_timeout, peer_credits, peer_buffer_credits, credits;	/* defaults of a net */
 
 	/*
-	 * Optional: an instance knows the driver now and no NI of it yet; it may set tunables. May
-	 * sleep.
+	 * Optional: an instance has registered the driver, and has no NI of it yet. It may set
+	 * tunables and sleep.
 	 */
 	void (*registered)(struct lnet *ln);
-	/* may fill ni->ifname, ni->dev_cpt, ni->cpts, ni->conns_per_peer, ni->link_speed */
+	/* may set ni->ifname, ni->dev_cpt, ni->cpts, ni->conns_per_peer, ni->link_speed */
 	int  (*ni_start)(struct lnet_ni *ni);
 	/*
 	 * Optional: close all connections of @ni gracefully. The driver opens no further one. It
@@ -230,43 +229,42 @@ struct lnet_lnd_ops {
 	 */
 	bool (*ni_close)(struct lnet_ni *ni);
 	/*
-	 * gives all attempts and rx back through the upcalls (own DRIVER pass), then none runs or
-	 * will run
+	 * Completes all attempts and receives by upcalls, in a separate DRIVER pass. No upcall runs
+	 * after it has returned.
 	 */
 	void (*ni_stop)(struct lnet_ni *ni);
 	/*
-	 * Queue @att; no system call needed. Order of calls is order on the wire per (peer, class)
-	 * while the connection lives.
-	 * 0: taken, lnet_att_done() follows exactly once. -errno: not taken, certainly not
-	 * delivered; att->outcome says why (a LOCAL_* or REMOTE_DROPPED outcome).
+	 * Queues @att; no system call is needed. Per peer and class, the order of calls is the
+	 * order on the wire while the connection lives. 0: accepted; lnet_att_done() follows
+	 * exactly once. -errno: rejected and not delivered; att->outcome is the reason (a LOCAL_*
+	 * outcome or REMOTE_DROPPED).
 	 */
 	int  (*send)(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att);
 	/*
-	 * Optional: as send() for several in a row, in order. Those that are not taken are given
-	 * back by lnet_att_done() before it returns. @ring: nothing else leaves with this pass, so
-	 * it does what flush() would, which is not called for these.
+	 * Optional: send() for several attempts, in order. Completes rejected ones by
+	 * lnet_att_done() before it returns. @ring: the pass has nothing else to send. So this op
+	 * also does the work of flush(), which the core does not call for these attempts.
 	 */
 	void (*send_list)(struct lnet_pass *p, struct lnet_ni *ni, struct list_head *atts,
 			  bool ring);
 	/*
-	 * Doorbell: write what is queued, once per pass. Never blocks on a full socket: the rest
-	 * goes on write space. Optional.
+	 * Optional: the doorbell, called once per pass. Writes queued attempts. Never blocks on a
+	 * full socket: the driver writes the rest when the socket has space.
 	 */
 	void (*flush)(struct lnet_pass *p, struct lnet_ni *ni);
 	/*
-	 * UNSENT: give it back if no byte is on the wire (else ignore). ABORT: give it back now
-	 * whatever it costs. An attempt that the driver
-	 * does not hold (any more or yet) is ignored. The core repeats ABORT until it has it back.
+	 * UNSENT: complete @att if no byte of it was sent, else ignore the call. ABORT: complete
+	 * @att now at any cost. Ignore an attempt that the driver does not have (yet, or any more).
+	 * The core repeats ABORT until @att is completed.
 	 */
 	void (*cancel)(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att,
 		       enum lnet_cancel how);
-	/* after LATER: rx->verdict LAND or SKIP */
+	/* after LATER: rx->verdict is LAND, or SKIP (no lnet_rx_done() follows) */
 	void (*land)(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx);
 	/*
-	 * Stop writing into rx->into at once, drain the rest of the payload, and lnet_rx_done(rx,
-	 * LNET_STOPPED) before or after return
-	 * (ops->rx_stop may call it: it is called with no lock held). If the landing already ended,
-	 * ignore.
+	 * Stop writing to rx->into at once, skip the rest of the payload, and call lnet_rx_done(rx,
+	 * LNET_STOPPED) before or after return. Called with no lock held, so it may call
+	 * lnet_rx_done() itself. Ignore the call if the receive has ended.
 	 */
 	void (*rx_stop)(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx);
 	/*
@@ -276,22 +274,23 @@ struct lnet_lnd_ops {
 	 */
 	void (*rx_address)(struct lnet_ni *ni, const struct lnet_rx *rx, struct lnet_nid *nid);
 	/*
-	 * Optional: the path to @pni is suspect or was found dead: connections older than this call
-	 * should be given up (path_lost upcall) so that the
-	 * next attempt dials anew instead of waiting in a backed-off stream. */
+	 * Optional: the path to @pni is suspect or down. Close connections older than this call,
+	 * and report that by lnet_path_lost(). The next attempt then opens a new connection, and
+	 * does not wait for the backed-off retransmissions of an old one.
+	 */
 	void (*path_reset)(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni *pni);
 	/*
-	 * Optional: a turn in a WORKER pass (everything allowed), once after each lnet_ni_kick().
-	 * No lock held.
+	 * Optional: called in a WORKER pass, once after each lnet_ni_kick(). No lock held; all
+	 * upcalls are permitted.
 	 */
 	void (*work)(struct lnet_pass *p, struct lnet_ni *ni);
-	/* optional */
+	/* Optional: the core removes @pni. Close its connections and drop references to it. */
 	void (*peer_gone)(struct lnet_ni *ni, struct lnet_peer_ni *pni);
 	/*
-	 * Optional: what the driver counts per NI, for management to show under "lnd counters".
-	 * @counter_names: nr_counters constant texts, at most LNET_LND_COUNTERS_MAX. counters()
-	 * writes as many @values and, with @reset, sets them to zero. The NI has started and does
-	 * not stop meanwhile.
+	 * Optional: counters of an NI, which management shows under "lnd counters". @counter_names:
+	 * nr_counters constant texts, at most LNET_LND_COUNTERS_MAX. counters() writes as many
+	 * @values and, with @reset, sets them to zero. The NI has started and does not stop
+	 * meanwhile.
 	 */
 	const char *const *counter_names;
 	u16 nr_counters;
@@ -307,44 +306,44 @@ extern const struct lnet_lnd_ops lnet_lo_ops;
 /*
  * ---- upcalls ----
  * Always between lnet_pass_begin(&p, ln, LNET_PASS_DRIVER) and lnet_pass_end(&p), in task context.
- * lnet_rx_begin/done keep the shard locked between calls: call lnet_pass_relax(p) before a system
- * call, a copy of more than inline_max, or taking a driver lock that is also
- * held around upcalls elsewhere (lock order: driver locks are never held when calling
- * lnet_rx_begin/done or lnet_pass_*).
+ * lnet_rx_begin() and lnet_rx_done() leave the shard locked. Call lnet_pass_relax(p) before a
+ * system call, a copy of more than inline_max, and before taking a driver lock that other threads
+ * hold around upcalls. Lock order: hold no driver lock when calling lnet_rx_begin(), lnet_rx_done()
+ * or lnet_pass_*().
  */
 void lnet_pass_begin(struct lnet_pass *p, struct lnet *ln, enum lnet_pass_kind kind);
 void lnet_pass_end(struct lnet_pass *p);
 void lnet_pass_relax(struct lnet_pass *p);
 /*
- * Relaxes @p, sends what it owes so far, answers above all, and calls handlers, before it ends: for
- * a driver that has handed over a batch and has more in hand. May call the NI's own send, send_list
- * and flush.
+ * Releases the shard, sends queued messages (mostly replies) and runs handlers before the end of
+ * @p. For a driver that has passed a batch of messages to the core, and has more. May call the NI's
+ * own send, send_list and flush.
  */
 void lnet_pass_flush(struct lnet_pass *p);
 
 /*
- * From the shard's pool, zeroed; NULL only if memory is exhausted (then treat the message as SKIP).
- * May allocate; call without lock held by you.
+ * A zeroed rx from the pool of the shard. May allocate; the caller holds no lock. NULL: no memory;
+ * then skip the message.
  */
 struct lnet_rx *lnet_rx_get(struct lnet_pass *p);
 /*
- * One per parsed header, with hdr->payload_len bytes to follow. Decides; the answer is rx->verdict
- * (also returned). ACKs, GETs are finished here: verdict SKIP, unless they are for another node. If
- * lnet_rx_needed() says no, @rx may be NULL: none of it is kept.
- * @from: the peer interface of the connection (counted by the driver; the core takes its own
- * count). The rx belongs to the core afterwards.
+ * Call once per decoded header, which hdr->payload_len bytes follow. Returns the verdict; for LAND
+ * and LATER, it is also in rx->verdict. ACKs and GETs for this node end here: their verdict is
+ * SKIP. If lnet_rx_needed() is false, the core keeps nothing of the message, and @rx may be NULL.
+ * @from: the peer NI of the connection; the driver has a reference, and the core takes another one.
+ * The core owns @rx afterwards.
  */
 bool lnet_rx_needed(const struct lnet_ni *ni, const struct lnet_hdr *hdr);
 enum lnet_verdict lnet_rx_begin(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx,
 				const struct lnet_hdr *hdr, struct lnet_peer_ni *from);
 /*
- * The landing ended: LNET_OK all @want bytes are in place; LNET_STOPPED after rx_stop; else why it
- * broke. Consumes @rx.
+ * The receive of a payload ended. LNET_OK: all rx->want bytes are in place; LNET_STOPPED: after
+ * rx_stop; else the reason of the failure. Consumes @rx.
  */
 void lnet_rx_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how);
 /*
- * LATER given up by the driver (its connection died before land() came). Consumes @rx unless land()
- * was already owed: then false, and land() will come and must answer lnet_rx_done().
+ * The connection of @rx was lost after LATER and before land(). True: @rx is consumed. False:
+ * land() is already due and follows; if its verdict is LAND, the driver calls lnet_rx_done().
  */
 bool lnet_rx_gone(struct lnet_pass *p, struct lnet_rx *rx);
 
@@ -357,14 +356,16 @@ bool lnet_rx_gone(struct lnet_pass *p, struct lnet_rx *rx);
 bool lnet_rx_is_wanted(const struct lnet_rx *rx);
 
 /*
- * All bytes handed to the fabric under path epoch @epoch, the driver may still refer to the memory:
- * lnet_att_done() follows.
- * These two only append to the pass (no lock): @att->link must be off the driver's lists. */
+ * All bytes of @att are handed to the fabric in epoch @epoch. The driver may still use the memory;
+ * lnet_att_done() follows. This function and lnet_att_done() only append to the pass, without a
+ * lock: @att->link must be in no list of the driver.
+ */
 void lnet_att_posted(struct lnet_pass *p, struct lnet_att *att, u32 epoch);
 /*
- * The driver forgets @att and its memory. Once. After posted (or both at once: @epoch is taken
- * then): LNET_OK (all bytes taken by the fabric) or LNET_CONFIRMED
- * (the peer's driver has it all) or a failure after posting; not posted: why, a failure. */
+ * The driver no longer uses @att and its memory. Called exactly once. After lnet_att_posted(), or
+ * instead of it with @epoch: LNET_OK (the fabric has all bytes), LNET_CONFIRMED (the peer's driver
+ * has them), or a failure. Without a hand-over to the fabric: a failure.
+ */
 void lnet_att_done(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome how, u32 epoch);
 /*
  * As lnet_att_done() with LNET_REMOTE_DROPPED: no connection to the peer was made, because of @err.
@@ -372,7 +373,7 @@ void lnet_att_done(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome 
  * core ends an urgent request after the last path, and does not wait.
  */
 void lnet_att_unconnected(struct lnet_pass *p, struct lnet_att *att, int err);
-/* An operator waits for its result: the driver must connect now, also after recent failures. */
+/* True if an operator waits for the result: connect now, also after recent failures. */
 bool lnet_att_is_urgent(const struct lnet_att *att);
 /*
  * True if neither end retransmits @att after the loss of its connection, as for most messages to
@@ -381,22 +382,22 @@ bool lnet_att_is_urgent(const struct lnet_att *att);
  */
 bool lnet_att_is_sent_once(const struct lnet_att *att);
 /*
- * All that was posted to @to over @ni under an epoch <= @epoch and is unanswered is now "perhaps
- * delivered": a connection set died.
+ * A connection set to @to over @ni was lost. Delivery is now unknown for all unanswered attempts
+ * that it handed to the fabric in an epoch <= @epoch.
  */
 void lnet_path_lost(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni *to, u32 epoch,
 		    enum lnet_outcome how);
-/* Proof of life of the path (bytes acknowledged or received). @rtt_ns 0 if not known. */
+/* Reports progress on the path: bytes were acknowledged or received. @rtt_ns: 0 if unknown. */
 void lnet_path_evidence(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni *to,
 			u64 rtt_ns);
 
-void lnet_ni_kick(struct lnet_ni *ni);	/* any context: ops->work will be called soon */
+void lnet_ni_kick(struct lnet_ni *ni);	/* any context: requests ops->work soon */
 
 enum lnet_link_why {
 	LNET_LINK_NO_CARRIER,
-	LNET_LINK_SET_DOWN,		/* the device, by an operator */
+	LNET_LINK_SET_DOWN,		/* an operator set the device down */
 	LNET_LINK_NO_ADDRESS,
-	LNET_LINK_GONE,			/* the device is not there any more */
+	LNET_LINK_GONE,			/* the device no longer exists */
 };
 struct lnet_link {
 	bool up;			/* carrier, operational state and address present */
@@ -404,26 +405,26 @@ struct lnet_link {
 	u32 speed_mbit;			/* 0 unknown */
 };
 /*
- * Any context but hard irq: records, kicks, returns. Also when only the speed changed: a link that
- * is slower than it was lowers the weight of @ni (lnd-025).
+ * Any context but hard irq. Records @link and wakes the worker. Also called if only the speed
+ * changed: a link that became slower lowers the weight of @ni (lnd-025).
  */
 void lnet_ni_link(struct lnet_ni *ni, const struct lnet_link *link);
 /*
- * Any context but hard irq, locks of the driver may be held: @ni rejected a connection from @from,
- * for the log. Such lines are few, however many there are.
+ * Any context but hard irq; driver locks may be held. Logs that @ni rejected a connection from
+ * @from. The rate of these log lines is limited.
  */
 void lnet_ni_rejected(struct lnet_ni *ni, const char *from, const char *why);
 /*
- * Task context, locks of the driver may be held. Since the last call @sent packets left over @ni,
- * those that were sent again included, and @lost of them were lost on the way, as far as the driver
- * knows. A few times a second at most, and only while something is sent.
+ * Task context; driver locks may be held. Since the last call, @ni sent @sent packets, including
+ * retransmissions. @lost of them were lost, as far as the driver knows. Called at most a few times
+ * a second, and only while the driver sends.
  */
 void lnet_ni_loss(struct lnet_ni *ni, u32 sent, u32 lost);
 
 /*
- * A counted, stable handle for the remote NID, made if unknown. May sleep. NULL: out of memory,
- * shutting down, or an unknown one too many (peers_max). A peer that nobody configured is not
- * forgotten while it is counted.
+ * Returns a stable handle of a remote NID, with a reference; creates it if unknown. May sleep.
+ * NULL: out of memory, shutting down, or too many unknown peers (peers_max). A dynamically created
+ * peer does not expire while it is referenced.
  */
 struct lnet_peer_ni *lnet_peer_ni_get(struct lnet *ln, const struct lnet_nid *nid);
 void lnet_peer_ni_hold(struct lnet_peer_ni *pni);
@@ -432,32 +433,29 @@ const struct lnet_nid *lnet_peer_ni_nid(const struct lnet_peer_ni *pni);
 /* True if an operator configured the peer of @pni, or configured @pni as a gateway. */
 bool lnet_peer_ni_is_configured(struct lnet_peer_ni *pni);
 
-/*
- * What to send for @att: header in host form (source, destination, handle, everything) and payload.
- * Valid while the driver holds @att.
- */
+/* The complete header of @att in host form, and its payload. Valid while the driver has @att. */
 void lnet_att_hdr(const struct lnet_att *att, struct lnet_hdr *hdr);
 void lnet_att_payload(const struct lnet_att *att, struct lnet_buf *buf);
 u32 lnet_att_len(const struct lnet_att *att);		/* of the payload */
 /*
- * True if the header of @att differs from that of @before, which the driver has too, in no more
- * than lnet_hdr_encode_like() writes; that is in @hdr then.
+ * The driver has both attempts. True: the header of @att differs from that of @before only in
+ * fields that lnet_hdr_encode_like() writes, and these are in @hdr.
  */
 bool lnet_att_hdr_like(const struct lnet_att *att, const struct lnet_att *before,
 		       struct lnet_hdr *hdr);
 
-/* ---- what a driver may know of an NI --------------------------------------------------------- */
+/* ---- properties of an NI for drivers --------------------------------------------------------- */
 struct lnet *lnet_ni_instance(const struct lnet_ni *ni);
 const struct lnet_nid *lnet_ni_nid(const struct lnet_ni *ni);
 const char *lnet_ni_ifname(const struct lnet_ni *ni);
 void *lnet_ni_priv(struct lnet_ni *ni);
 const struct lnet_tunables *lnet_tunables_of(const struct lnet *ln);
-/* The @n-th of the shards whose workers serve it, going round. */
+/* The @n-th shard, counted cyclically, of those whose workers serve @ni. */
 unsigned int lnet_ni_cpt(const struct lnet_ni *ni, unsigned int n);
 u32 lnet_ni_conns_per_peer(const struct lnet_ni *ni);	/* never 0 */
 /* True if no other NI is on the net of @ni. */
 bool lnet_ni_is_alone(const struct lnet_ni *ni);
-/* A local NID of this instance? (acceptor) Returns the NI, counted, or NULL. */
+/* For acceptors: returns the NI with the local NID @nid, with a reference, or NULL. */
 struct lnet_ni *lnet_ni_find(struct lnet *ln, const struct lnet_nid *nid);
 void lnet_ni_put(struct lnet_ni *ni);
 

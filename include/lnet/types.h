@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The types that public headers are written in: C's in user space, in the kernel the kernel's. */
+/* The basic types of public headers: from C in user space, from Linux in the kernel. */
 #ifndef LNET_TYPES_H
 #define LNET_TYPES_H
 
