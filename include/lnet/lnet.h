@@ -27,9 +27,9 @@ enum lnet_log_level {
 	LNET_LOG_DEBUG = 7,
 };
 /*
- * Takes one line of the log, without a newline; @text is valid during the call. Any thread, several
- * at once, perhaps under locks of the core: it must neither wait for long nor call the core. A line
- * that may take time to write is put into a queue here, and written by another thread.
+ * Receives one line of the log, without a newline; @text is valid during the call. Any thread,
+ * several at once, perhaps under locks of the core: it must neither wait for long nor call the
+ * core. If the output may take time, it queues the line for another thread.
  */
 typedef void (*lnet_log_fn)(void *arg, enum lnet_log_level level, const char *text);
 
@@ -37,36 +37,32 @@ struct lnet_cfg {
 	struct lnet_env *env;		/* borrowed; must outlive the instance */
 	uint32_t pid;			/* 0: LNET_PID (12345) */
 	unsigned int nr_shards;		/* 0: 1; at most 64 */
-	/* 0: drawn from env; value of the wire handle's interface cookie */
+	/* instance number, in wire handles; 0: drawn from env */
 	uint64_t instance;
 	lnet_log_fn log;		/* NULL: nothing is logged */
 	void *log_arg;
-	/* enum lnet_log_level: lines beyond it are not made; 0: LNET_LOG_INFO */
+	/* enum lnet_log_level: less severe lines are not logged; 0: LNET_LOG_INFO */
 	uint8_t log_level;
 };
 
 /* Create a node with only the loopback NI. May sleep. 0, -ENOMEM, -EINVAL. */
 int lnet_create(struct lnet **lnp, const struct lnet_cfg *cfg);
 /*
- * Stop: every operation ends (-ESHUTDOWN), every driver gives everything back, memory is freed. May
- * sleep; must not be
- * called from a handler. In manual progress mode the caller is the only thread left. NULL is
- * accepted.
+ * Stop and free the node: every operation ends (-ESHUTDOWN), and drivers complete all attempts and
+ * receives. May sleep; must not be called from a handler. In manual progress mode the caller is the
+ * only thread left. NULL is accepted.
  */
 void lnet_destroy(struct lnet *ln);
-/*
- * Make a driver known to this instance. The ops must outlive it. 0, -EEXIST (type taken), -EINVAL.
- */
+/* Register a driver. @ops must outlive @ln. 0, -EEXIST (the type has a driver), -EINVAL. */
 int lnet_lnd_register(struct lnet *ln, const struct lnet_lnd_ops *ops);
-/* None of its interfaces is there, nor can be added any more. May sleep. */
+/* No interface of the driver may exist, and none can be added afterwards. May sleep. */
 void lnet_lnd_unregister(struct lnet *ln, const struct lnet_lnd_ops *ops);
 uint32_t lnet_pid(const struct lnet *ln);
 
 /*
- * Tunables: names, units, ranges and defaults are in lnet/model/tunables.def (manual:
- * configuration). Times are nanoseconds here. May sleep. 0, -ENOENT (no such name), -ERANGE.
- * lnet_tunable_parse() reads the text an operator writes: `5`, `0.3`, `300ms` (bare numbers are
- * seconds), `10%`; 0,
+ * Tunables: lnet/model/tunables.def has names, units, ranges and defaults (manual: configuration).
+ * Times are nanoseconds here. May sleep. 0, -ENOENT (no such name), -ERANGE. lnet_tunable_parse()
+ * parses the text of an operator: `5`, `0.3`, `300ms` (bare numbers are seconds), `10%`; 0,
  * -ENOENT, -EINVAL, -ERANGE.
  */
 int lnet_tunable_set(struct lnet *ln, const char *name, uint64_t value);
@@ -85,8 +81,8 @@ struct lnet_ni_cfg {
 	/* CPU partition (in user space NUMA node) that the device is near; -1: the driver's */
 	int32_t dev_cpt;
 	/*
-	 * A bit for each CPU partition whose workers serve it; 0: the driver's choice. Partitions
-	 * have the numbers of shards.
+	 * A bit for each CPU partition whose workers serve the NI; 0: the driver's choice.
+	 * Partitions have the numbers of shards.
 	 */
 	uint64_t cpts;
 };
@@ -94,74 +90,76 @@ void lnet_ni_cfg_init(struct lnet_ni_cfg *cfg);	/* all defaults */
 /**
  * lnet_ni_add - add a local interface
  * @ln: the node
- * @cfg: what it is; lnet_ni_cfg_init() sets all defaults
+ * @cfg: its configuration; lnet_ni_cfg_init() sets all defaults
  *
  * Return: 0; -EEXIST; -EINVAL; -ENOENT (no driver for the net); -ENOSPC (too many NIs); -ERANGE (no
- * such CPU partition); -EUSERS (a route reaches its net, or has its NID as gateway); or what the
- * driver's ni_start said.
+ * such CPU partition); -EUSERS (a route reaches its net, or has its NID as gateway); -ESHUTDOWN;
+ * -ENOMEM; or the error of the driver's ni_start.
  */
 int lnet_ni_add(struct lnet *ln, const struct lnet_ni_cfg *cfg);
 /**
  * lnet_ni_del - remove a local interface: it drains, then stops
  * @ln: the node
- * @nid: the interface's
+ * @nid: its NID
  *
  * Return: 0, -ENOENT, or -EINVAL (0@lo).
  */
 int lnet_ni_del(struct lnet *ln, const struct lnet_nid *nid);
 
 /**
- * lnet_peer_add - say which NIDs a peer has
+ * lnet_peer_add - configure a peer with its NIDs
  * @ln: the node
- * @primary: its name
- * @nids: further NIDs; those that it has already are kept
- * @nr: how many, may be 0
+ * @primary: its primary NID
+ * @nids: further NIDs; the peer keeps others that it has
+ * @nr: number of @nids, may be 0
  * @mr: multi-rail
  *
- * A peer made by traffic is absorbed.
+ * The peer absorbs dynamically created peers with these NIDs.
  *
- * Return: 0, -EINVAL, -EEXIST (a NID belongs to another configured peer), -ENOMEM.
+ * Return: 0, -EINVAL, -EEXIST (a NID belongs to another configured peer), -EPERM (configured with
+ * another @mr), -ENOTUNIQ (not @mr, but two NIDs on a net), -EBUSY (a peer to absorb is in use),
+ * -ENOMEM, -ESHUTDOWN.
  */
 int lnet_peer_add(struct lnet *ln, const struct lnet_nid *primary, const struct lnet_nid *nids,
 		  unsigned int nr, bool mr);
-/** struct lnet_route_cfg - a way to nets that no interface of this node is on */
+/** struct lnet_route_cfg - a route to a remote net */
 struct lnet_route_cfg {
-	uint32_t net;			/* where it leads */
+	uint32_t net;			/* the remote net */
 	struct lnet_nid gateway;	/* an interface of the router, on a net of this node */
-	int32_t hops;			/* routers on the way, 1 to 255; -1: not told */
-	uint32_t priority;		/* less is better */
+	int32_t hops;			/* routers on the path, 1 to 255; -1: unknown */
+	uint32_t priority;		/* a lower value is preferred */
 };
-/** struct lnet_route_info - a route as it is now */
+/** struct lnet_route_info - a route and its current state */
 struct lnet_route_info {
 	struct lnet_route_cfg cfg;
 	bool up, multi_hop;
 };
 /**
- * lnet_route_add - messages for @cfg->net may go through a router
+ * lnet_route_add - add a route to a remote net
  * @ln: the node
  * @cfg: the route
  *
- * The router is checked at once.
+ * The node checks the gateway at once.
  *
- * Return: 0, -EINVAL (no such net or NID, the gateway's own net, hops), -EEXIST (the net is one of
- * this node, or the router leads there already), -EHOSTUNREACH (no interface on the gateway's net),
- * -EBUSY (traffic to the gateway does not pause), -ENOMEM.
+ * Return: 0, -EINVAL (no such net or NID, the gateway's own net, hops), -EEXIST (the net is local,
+ * or a route by this router exists), -EHOSTUNREACH (no interface on the gateway's net), -EBUSY
+ * (traffic to the gateway does not pause), -ENOMEM, -ESHUTDOWN.
  */
 int lnet_route_add(struct lnet *ln, const struct lnet_route_cfg *cfg);
 /**
- * lnet_route_del - what is under way by the route ends, or leaves by another
+ * lnet_route_del - delete a route; its messages in flight end, or are sent by another route
  * @ln: the node
- * @net: where it leads
+ * @net: its remote net
  * @gateway: an interface of the router
  *
  * Return: 0, -ENOENT.
  */
 int lnet_route_del(struct lnet *ln, uint32_t net, const struct lnet_nid *gateway);
 /**
- * lnet_route_get - the routes one after the other
+ * lnet_route_get - report one route
  * @ln: the node
  * @pos: 0: the first
- * @info: the answer
+ * @info: receives the route
  *
  * Return: 0, -ENOENT past the end.
  */
@@ -170,11 +168,11 @@ int lnet_route_get(struct lnet *ln, unsigned int pos, struct lnet_route_info *in
 /**
  * lnet_peer_del - remove a peer, or NIDs of it
  * @ln: the node
- * @primary: its name
- * @nids: what goes; all of it if the list holds the primary
- * @nr: how many; 0: all of it
+ * @primary: its primary NID
+ * @nids: NIDs to remove; the whole peer if they contain the primary NID
+ * @nr: number of @nids; 0: the whole peer
  *
- * Return: 0, -ENOENT, -ENODEV (not the primary).
+ * Return: 0, -ENOENT, -ENODEV (not the primary), -EBUSY (a route uses what would be removed).
  */
 int lnet_peer_del(struct lnet *ln, const struct lnet_nid *primary, const struct lnet_nid *nids,
 		  unsigned int nr);
@@ -238,7 +236,7 @@ struct lnet_event {
 	lnet_md_t md;
 	void *user_ptr;			/* of the MD */
 	void *op_ptr;			/* of lnet_put()/lnet_get() */
-	/* final events of own operations: from the first hand-over to the driver */
+	/* final events of this node's operations: time since the first hand-over to the driver */
 	uint64_t latency_ns;
 };
 /*
@@ -280,22 +278,22 @@ struct lnet_md_cfg {
 	int32_t cpt;
 	void *user_ptr;
 	lnet_handler_t handler;		/* must not block; NULL: events are discarded */
-	/* with LNET_MD_BULK_HANDLE: whose memory decides locality */
+	/* with LNET_MD_BULK_HANDLE: the MD whose memory decides locality */
 	lnet_md_t bulk;
 };
 
 /**
- * lnet_me_attach - add a match entry to a portal (behaviour.md 1.3)
+ * lnet_me_attach - add a match entry to a portal
  * @ln: the node
  * @portal: its number
- * @match: whose requests; LNET_NID_ANY, LNET_PID_ANY
- * @match_bits: which requests
- * @ignore_bits: bits that do not count
- * @unlink: LNET_UNLINK: it goes with its descriptor
+ * @match: the sender of matching requests; may have LNET_NID_ANY, LNET_PID_ANY
+ * @match_bits: the match bits of matching requests
+ * @ignore_bits: bits of @match_bits that are not compared
+ * @unlink: LNET_UNLINK: the entry is freed with its descriptor
  * @pos: before or after the others
- * @me: the answer
+ * @me: receives the handle
  *
- * Return: 0, -EINVAL, -EPERM (portal typed differently), -ENOMEM.
+ * Return: 0, -EINVAL, -EPERM (the portal has entries of the other type), -ENOMEM.
  */
 int lnet_me_attach(struct lnet *ln, uint32_t portal, const struct lnet_process *match,
 		   uint64_t match_bits, uint64_t ignore_bits, enum lnet_unlink unlink,
@@ -309,147 +307,147 @@ int lnet_me_attach(struct lnet *ln, uint32_t portal, const struct lnet_process *
  */
 int lnet_me_unlink(struct lnet *ln, lnet_me_t me);
 /**
- * lnet_md_attach - say which memory a match entry's requests are for (behaviour.md 1.4)
+ * lnet_md_attach - attach memory for the requests of a match entry
  * @ln: the node
- * @me: the entry; on error it is destroyed
- * @cfg: the memory, what may be done with it, and its handler, which must not block
- * @unlink: LNET_UNLINK: it goes when it takes no more
- * @md: the answer
+ * @me: the entry; on error it is destroyed, unless it has memory already
+ * @cfg: the memory, the permitted operations, and the handler, which must not block
+ * @unlink: LNET_UNLINK: it is unlinked when it accepts no further request
+ * @md: receives the handle
  *
  * Return: 0, -EINVAL, -ENOENT, -EBUSY (it has memory), -ENOMEM.
  */
 int lnet_md_attach(struct lnet *ln, lnet_me_t me, const struct lnet_md_cfg *cfg,
 		   enum lnet_unlink unlink, lnet_md_t *md);
 /**
- * lnet_md_bind - describe memory for requests of one's own
+ * lnet_md_bind - describe memory for requests of this node
  * @ln: the node
- * @cfg: the memory, what may be done with it, and its handler, which must not block
- * @unlink: LNET_UNLINK: it goes when it takes no more
- * @md: the answer
+ * @cfg: the memory and its handler, which must not block
+ * @unlink: LNET_UNLINK: it is unlinked when it accepts no further request
+ * @md: receives the handle
  *
  * Return: 0, -EINVAL, -ENOMEM.
  */
 int lnet_md_bind(struct lnet *ln, const struct lnet_md_cfg *cfg, enum lnet_unlink unlink,
 		 lnet_md_t *md);
 /**
- * lnet_md_unlink - take memory back (behaviour.md 1.5)
+ * lnet_md_unlink - end the use of a memory descriptor
  * @ln: the node
- * @md: of the memory; it is the caller's with the event that has .unlinked
+ * @md: the descriptor; the event with .unlinked returns buffer ownership to the caller
  *
  * Return: 0, -ENOENT.
  */
 int lnet_md_unlink(struct lnet *ln, lnet_md_t md);
 /**
- * lnet_portal_lazy - let requests that match nothing wait for memory
+ * lnet_portal_lazy - make a portal lazy, or end that
  * @ln: the node
  * @portal: its number
- * @lazy: they wait, else they are dropped
+ * @lazy: PUTs without a match wait for memory, else they are dropped
  *
- * Return: 0, -EINVAL.
+ * Return: 0, -EINVAL, -ENOMEM.
  */
 int lnet_portal_lazy(struct lnet *ln, uint32_t portal, bool lazy);
 
 /* ---- data ------------------------------------------------------------------------------------ */
 
-/* more will follow at once: the doorbell may wait for it, or for the end of the handlers' turn */
+/* more requests follow at once: the doorbell may wait for them, or until running handlers end */
 #define LNET_MORE	0x1
 #define LNET_ACK	0x2		/* PUT: an ACK is wanted */
-/* PUT with LNET_ACK, GET: no SEND event before that of the ACK or REPLY; a failure may be one */
+/* PUT with LNET_ACK, GET: no SEND event before the ACK or REPLY event; a failure may be a SEND */
 #define LNET_NO_SEND	0x4
-#define LNET_TIMEOUT_MAX_NS	3600000000000ULL	/* as the tunable's */
+#define LNET_TIMEOUT_MAX_NS	3600000000000ULL	/* as for the tunable */
 
-struct lnet_xfer {			/* of lnet_put() and lnet_get() */
+struct lnet_xfer {			/* for lnet_put() and lnet_get() */
 	lnet_md_t md;
-	struct lnet_nid self;		/* any: choose */
+	struct lnet_nid self;		/* LNET_NID_ANY: the node chooses */
 	struct lnet_process target;	/* pid 0: LNET_PID */
 	uint32_t portal, offset;
 	uint64_t match_bits, hdr_data;
 	uint32_t flags;			/* LNET_MORE, LNET_ACK, LNET_NO_SEND */
 	uint32_t md_offset, length;		/* part of the MD; length 0: all of it */
-	/* transaction timeout, LNET_TIMEOUT_MAX_NS at most; 0: the tunable */
+	/* transaction timeout, at most LNET_TIMEOUT_MAX_NS; 0: the tunable */
 	uint64_t timeout_ns;
-	void *op_ptr;			/* comes back in the events */
+	void *op_ptr;			/* returned in the events */
 };
 void lnet_xfer_init(struct lnet_xfer *x);
 /**
  * lnet_put - send memory to a portal of another node
  * @ln: the node
- * @x: what and where; lnet_xfer_init() sets all defaults
+ * @x: the request; lnet_xfer_init() sets all defaults
  *
  * Any thread, task context, may be called from handlers.
  *
  * Return: 0: exactly one event with .final follows. -ENOENT (MD invalid, inactive or attached),
- * -EINVAL (portal, length, self), -EAGAIN (requests_max are under way), -EIO (the target was told
- * to fail, for tests), -ENOMEM, -ESHUTDOWN: no event.
+ * -EINVAL (portal, length, self), -EAGAIN (requests_max are in flight), -EIO (a test makes requests
+ * to the target fail), -ENOMEM, -ESHUTDOWN: no event.
  */
 int lnet_put(struct lnet *ln, const struct lnet_xfer *x);
 /**
  * lnet_get - fetch memory of another node
  * @ln: the node
- * @x: what and where; lnet_xfer_init() sets all defaults
+ * @x: the request; lnet_xfer_init() sets all defaults
  *
  * Return: as lnet_put().
  */
 int lnet_get(struct lnet *ln, const struct lnet_xfer *x);
 /**
- * lnet_put_list - several requests at the cost of less than as many calls
+ * lnet_put_list - send several requests at a lower cost than by as many calls
  * @ln: the node
- * @x: what and where, one after another; of LNET_MORE that of the last counts
- * @nr: how many
+ * @x: the requests; LNET_MORE of the last one applies, that of others may be ignored
+ * @nr: their number
  *
- * What follows each other with one MD and one target NID shares what finding them costs.
+ * Successive requests with the same MD and target NID share the cost of the look-ups.
  *
- * Return: how many were taken, each as by lnet_put(); less than @nr: the next one was refused, and
- * lnet_put() of it says why. An error of lnet_put(): the first was refused.
+ * Return: the number of requests started as by lnet_put(). If less than @nr: the next one was
+ * rejected, and lnet_put() of it returns the reason. Else an error of lnet_put() for the first.
  */
 int lnet_put_list(struct lnet *ln, const struct lnet_xfer *x, unsigned int nr);
 /**
- * lnet_get_list - as lnet_put_list(), of lnet_get()
+ * lnet_get_list - lnet_put_list() for GETs
  * @ln: the node
- * @x: what and where
- * @nr: how many
+ * @x: the requests
+ * @nr: their number
  *
  * Return: as lnet_put_list().
  */
 int lnet_get_list(struct lnet *ln, const struct lnet_xfer *x, unsigned int nr);
 /**
- * lnet_flush - ring the doorbells that LNET_MORE left
+ * lnet_flush - send requests that LNET_MORE has delayed
  * @ln: the node
  */
 void lnet_flush(struct lnet *ln);
 
 /**
- * lnet_get_id - the names of this node
+ * lnet_get_id - report one NID and the PID of this node
  * @ln: the node
  * @index: 0: 0@lo
- * @id: the answer
+ * @id: receives them
  *
  * Return: 0, -ENOENT past the end.
  */
 int lnet_get_id(struct lnet *ln, unsigned int index, struct lnet_process *id);
 /**
- * lnet_dist - how far a NID is
+ * lnet_dist - the distance of a NID
  * @ln: the node
  * @dst: the NID
  *
- * Return: 0 own, 1 same net, hops + 1 through routers, -EHOSTUNREACH.
+ * Return: 0 local NID, 1 same net, hops + 1 through routers, -EHOSTUNREACH.
  */
 int lnet_dist(struct lnet *ln, const struct lnet_nid *dst);
 
-/** struct lnet_rail_info - two interfaces between which messages to a peer may go */
+/** struct lnet_rail_info - a path to a peer, between two interfaces */
 struct lnet_rail_info {
 	struct lnet_nid here, there;
-	uint64_t resends;		/* messages sent again as it failed them or was silent */
-	uint32_t health;		/* 0 to 1000: the least of the pair's and its ends' */
+	uint64_t resends;		/* retransmissions after a failure or no response */
+	uint32_t health;		/* 0 to 1000: the least of the rail's and its ends' */
 };
 /**
- * lnet_rail_get - the rails to a peer one after the other
+ * lnet_rail_get - report one rail to a peer
  * @ln: the node
  * @peer: a NID of the peer
  * @pos: 0: the first
- * @info: the answer
+ * @info: receives the rail
  *
- * Any thread, may be called from handlers. A rail that goes and comes back counts from 0.
+ * Any thread, may be called from handlers. A rail that is removed and added again counts from 0.
  *
  * Return: 0, -ENOENT: no such peer, or past the end.
  */
@@ -457,10 +455,10 @@ int lnet_rail_get(struct lnet *ln, const struct lnet_nid *peer, unsigned int pos
 		  struct lnet_rail_info *info);
 
 /**
- * lnet_counter_get - a statistic of the node
+ * lnet_counter_get - read a counter of the node
  * @ln: the node
- * @name: as in the manual's chapter on statistics
- * @value: the answer
+ * @name: as in manual/statistics.md
+ * @value: receives the counter
  *
  * Return: 0, -ENOENT (no such name).
  */

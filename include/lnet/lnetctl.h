@@ -44,8 +44,8 @@ struct lnetctl_node {
 	char *key;		/* in a mapping, else NULL */
 	char *text;		/* scalars, as written */
 	unsigned char kind, quote;
-	bool incomplete;	/* a child is missing: there was no memory; cannot be sent */
-	/* position of its key, else of its value, in the file, from 1; 0: it is from no file */
+	bool incomplete;	/* a child is missing for lack of memory; cannot be sent */
+	/* position of its key, else of its value, in the file, from 1; 0: not from a file */
 	unsigned int line, column;
 };
 
@@ -102,7 +102,7 @@ struct lnetctl;
  */
 struct lnetctl *lnetctl_open(const char *node, int *err, char *why, size_t why_size);
 /*
- * Connect to a node in this process. @serve gets one netlink message. It passes every datagram of
+ * Connect to a node in this process. @serve receives a netlink message. It passes every datagram of
  * the reply to @reply(to, ...) and then returns 0 or -errno.
  */
 typedef int (*lnetctl_reply_fn)(void *to, const void *msgs, size_t len);
@@ -124,7 +124,7 @@ typedef void (*lnetctl_silent_fn)(void *arg, const char *node, int pid, unsigned
 void lnetctl_wait_set(struct lnetctl *c, unsigned int wait_ms, lnetctl_silent_fn silent, void *arg);
 /*
  * List the nodes of this network namespace under "nodes". Each has "name", "uid" and "answers";
- * "pid" if the caller may see the process; "version" and "configured" if the node answers.
+ * "pid" if the caller may see the process; "version" and "configured" if the node replies.
  */
 int lnetctl_nodes_list(struct lnetctl_node **doc);
 
@@ -136,7 +136,7 @@ struct lnetctl_error {
 	const char *text;
 };
 const struct lnetctl_error *lnetctl_error(const struct lnetctl *c);
-/* Did the last call fail because the node is not configured? See lnetctl_configure(). */
+/* True if the last call failed because the node is not configured. See lnetctl_configure(). */
 bool lnetctl_unconfigured(const struct lnetctl *c);
 /* Print it as a YAML document with markers, in the layout LNETCTL_WIDE. */
 void lnetctl_error_print(const struct lnetctl *c, FILE *out);
@@ -159,7 +159,7 @@ void lnetctl_error_print(const struct lnetctl *c, FILE *out);
  */
 
 #define LNETCTL_CONF_ALL	1	/* also the nets that module parameters name */
-#define LNETCTL_CONF_LARGE	2	/* IPv6-capable NIDs; here they always are */
+#define LNETCTL_CONF_LARGE	2	/* IPv6-capable NIDs; this project always has them */
 /* Start LNet with its loopback interface. 0 and no effect if LNet is started already. */
 int lnetctl_configure(struct lnetctl *c, unsigned int flags);
 /*
@@ -177,7 +177,7 @@ int lnetctl_unconfigure(struct lnetctl *c);
 struct lnetctl_net {
 	const char *net;		/* "tcp", "tcp1" */
 	const char *interfaces;		/* "eth0,eth1[0,1]": names below 128 bytes, with CPTs */
-	/* at most 128 NIDs; an import also sets interfaces: the interface that gets the NID */
+	/* at most 128 NIDs; an import also sets interfaces: the interface for the NID */
 	const char *nids;
 	const char *ip2net;		/* add: rules, as "tcp(eth0) 10.0.*.*; tcp1 10.1.*.*" */
 	const char *cpts;		/* "[0,1]", "[0-3]", "2": for interfaces without CPTs */
@@ -229,8 +229,8 @@ int lnetctl_lnd_timeout(struct lnetctl *c, const char *net, int64_t seconds);
  */
 int lnetctl_net_link(struct lnetctl *c, const char *nid, bool up);
 /*
- * Take the interface @nid out of service, or put it back, without loss or delay. A drained
- * interface carries only messages that have no other path, and is advertised as down.
+ * Drain the interface @nid, or end its drain, without loss or delay. A drained interface carries
+ * only messages that have no other path, and is advertised as down.
  * -ENOENT: no interface has @nid; -EINVAL: it is not a NID, or is the loopback.
  */
 int lnetctl_net_drain(struct lnetctl *c, const char *nid, bool drained);
@@ -244,7 +244,7 @@ int lnetctl_net_show(struct lnetctl *c, const char *net, unsigned int level, boo
 
 #define LNETCTL_PEER_NON_MR	1
 #define LNETCTL_PEER_LOCK	2	/* add: keep the primary NID */
-#define LNETCTL_PEER_FORCE	2	/* del: a locked one too */
+#define LNETCTL_PEER_FORCE	2	/* del: also a locked peer */
 /*
  * Add a peer, or NIDs to a peer. @nids: a list of at most 128 NIDs, or NULL. NIDs that the peer has
  * already are no error.
@@ -305,7 +305,7 @@ int lnetctl_explain(struct lnetctl *c, const char *nid, struct lnetctl_node **do
  * MiB. -EALREADY: it runs; -EINVAL: @size is too small.
  */
 int lnetctl_record_start(struct lnetctl *c, uint64_t size);
-int lnetctl_record_stop(struct lnetctl *c);		/* what it has stays; -EALREADY */
+int lnetctl_record_stop(struct lnetctl *c);		/* the recording is kept; -EALREADY */
 int lnetctl_record_show(struct lnetctl *c, struct lnetctl_node **doc);	/* "record" */
 /*
  * Write the recording to a file for `lnetsim --replay`. The recorder pauses meanwhile; if it ran,
@@ -344,8 +344,8 @@ int lnetctl_routing_set(struct lnetctl *c, bool on);
 /* Set the router buffers of the whole node, by size. -1: unchanged; 0: stock's default. */
 int lnetctl_buffers_set(struct lnetctl *c, int64_t tiny, int64_t small, int64_t large);
 /*
- * "routing": what each partition has, and "enable": 0 off, 1 on, 2 stopping, 3 starting;
- * "buffers": of all partitions. Empty if the node never routed.
+ * "routing": the router buffers of each partition, and "enable": 0 off, 1 on, 2 stopping, 3
+ * starting; "buffers": those of all partitions. Empty if the node never routed.
  */
 int lnetctl_routing_show(struct lnetctl *c, struct lnetctl_node **doc);
 /* "node": name, version, process, user, and whether it is configured. */
@@ -478,7 +478,7 @@ struct lnetctl_file {
 int lnetctl_import(struct lnetctl *c, const struct lnetctl_file *file, enum lnetctl_import how,
 		   struct lnetctl_node **shown);
 /*
- * Compare the node with @file. *@plan gets the keys "del", "set" and "add", each only if needed,
+ * Compare the node with @file. *@plan has the keys "del", "set" and "add", each only if needed,
  * with sections as lnetctl_import() reads them. Values under "set" are mappings of "old" and "new".
  * "notes" is a list of sentences.
  *
@@ -498,7 +498,7 @@ int lnetctl_apply(struct lnetctl *c, const struct lnetctl_file *file, struct lne
  * there is a difference.
  */
 bool lnetctl_plan_summary(const struct lnetctl_node *plan, char *text, size_t size);
-#define LNETCTL_EXPORT_BACKUP	1	/* only what builds the same configuration again */
+#define LNETCTL_EXPORT_BACKUP	1	/* only the keys that import needs */
 #define LNETCTL_EXPORT_NO_FAULT	2	/* without fault rules */
 #define LNETCTL_EXPORT_BARE	4	/* without the first and the last comment line */
 /*

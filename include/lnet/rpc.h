@@ -84,7 +84,7 @@ typedef int (*lnet_rpc_handler_t)(void *arg, const struct lnet_rpc_request *requ
  * @handler: serves its requests
  * @arg: passed to @handler; must stay valid until lnet_rpc_close()
  *
- * Any thread. Callers of a service that is not offered get -ENOSYS.
+ * Any thread. Callers of a service that is not offered receive -ENOSYS.
  *
  * Return: 0; -EEXIST (the service is offered already); -ENOSPC (LNET_RPC_SERVICES are offered);
  * -ENOMEM.
