@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Names of nodes' interfaces: what a NID is, how it is written, compared, and matched by lists. */
+/* NIDs, the names of interfaces: their form, text and comparison, and lists that match them. */
 #ifndef LNET_NID_H
 #define LNET_NID_H
 
@@ -8,9 +8,8 @@
 LNET_BEGIN_DECLS
 
 /*
- * The extended NID, 20 bytes, the same in memory and on the wire, never swapped. Equality is of all
- * 20 bytes, so the unused tail of the address is zero. Byte-aligned: it may stand anywhere in a
- * buffer.
+ * The extended NID: 20 bytes, the same in memory and on the wire, never swapped. All 20 bytes are
+ * compared, so the unused tail of the address must be zero. Needs no alignment.
  */
 struct lnet_nid {
 	uint8_t size;		/* address bytes - 4: 0 = 4-byte address, 12 = 16-byte address */
@@ -19,14 +18,14 @@ struct lnet_nid {
 	__be32 addr[4];		/* left-aligned */
 } __attribute__((packed));
 
-#define LNET_NIDSTR_SIZE 64	/* enough for any NID or net, with its end */
+#define LNET_NIDSTR_SIZE 64	/* enough for any NID or net, with its final 0 */
 #define LNET_IDSTR_SIZE 80	/* the same for PID-NID */
 #define LNET_NID_SIZE_MAX 12	/* largest struct lnet_nid.size */
 #define LNET_NET_ANY 0xffffffffU
 #define LNET_NID4_ANY 0xffffffffffffffffULL
 #define LNET_NID4_LO 0x0009000000000000ULL
 
-#define LNET_PID 12345U			/* every kernel node, and every node of ours */
+#define LNET_PID 12345U			/* of all kernel nodes and all nodes of this project */
 #define LNET_PID_USERFLAG 0x80000000U
 #define LNET_PID_RESERVED 0xf0000000U
 #define LNET_PID_ANY 0xffffffffU
@@ -69,7 +68,7 @@ static inline bool lnet_nid_same(const struct lnet_nid *a, const struct lnet_nid
 	return !memcmp(a, b, sizeof(*a));
 }
 
-/* Bytewise order of the 20 bytes, the order of the connection race (wire 3.7): < 0, 0, > 0. */
+/* Bytewise order of the 20 bytes, also used in the connection race: < 0, 0, > 0. */
 static inline int lnet_nid_cmp(const struct lnet_nid *a, const struct lnet_nid *b)
 {
 	return memcmp(a, b, sizeof(*a));
@@ -85,16 +84,13 @@ static inline bool lnet_nid_is_lo(const struct lnet_nid *nid)
 	return nid->type == LNET_LND_LO;
 }
 
-/* True if the four-byte form says it all; so ANY, too. */
+/* True if lnet_nid_to_nid4() loses nothing; so also for ANY. */
 static inline bool lnet_nid_is_nid4(const struct lnet_nid *nid)
 {
 	return nid->size == 0 || lnet_nid_is_any(nid);
 }
 
-/*
- * True if the size says something that a NID can hold: to be asked of every NID that came in 20
- * bytes.
- */
+/* True if a NID can have this size. To be checked for each NID received as 20 bytes. */
 static inline bool lnet_nid_is_sane(const struct lnet_nid *nid)
 {
 	return nid->size <= LNET_NID_SIZE_MAX || lnet_nid_is_any(nid);
@@ -116,7 +112,7 @@ static inline uint32_t lnet_nid_net(const struct lnet_nid *nid)
 	return lnet_net_make(nid->type, lnet_nid_num(nid));
 }
 
-/* (net << 32) | address. Of a large NID only the first four address bytes survive. */
+/* (net << 32) | address. A large NID keeps only the first four bytes of its address. */
 static inline uint64_t lnet_nid_to_nid4(const struct lnet_nid *nid)
 {
 	const uint8_t *addr = (const uint8_t *)nid->addr;
@@ -127,7 +123,7 @@ static inline uint64_t lnet_nid_to_nid4(const struct lnet_nid *nid)
 	       (uint32_t)addr[1] << 16 | (uint32_t)addr[2] << 8 | addr[3];
 }
 
-/* Type 255 is ANY whatever the rest; bits 63..56, which no valid NID has, are dropped. */
+/* Type 255 gives ANY, whatever the other bits. Bits 63..56, which no valid NID has, are ignored. */
 static inline void lnet_nid_from_nid4(struct lnet_nid *nid, uint64_t nid4)
 {
 	uint8_t *num = (uint8_t *)&nid->num, *addr = (uint8_t *)nid->addr;
@@ -152,33 +148,33 @@ static inline void lnet_nid_from_nid4(struct lnet_nid *nid, uint64_t nid4)
  * each NID that another node claims to have.
  */
 bool lnet_nid_is_host(const struct lnet_nid *nid);
-/* True for 127.0.0.0/8 and ::1: each host has these addresses. */
+/* True for 127.0.0.0/8 and ::1, which are addresses of every host. */
 bool lnet_nid_is_own_host(const struct lnet_nid *nid);
 
-/* The same number on every host, build and run; all 32 bits are good. */
+/* The same number on every host, build and run; all 32 bits are well mixed. */
 uint32_t lnet_nid_hash(const struct lnet_nid *nid);
 
 /*
- * Text. @buf has LNET_NIDSTR_SIZE bytes (lnet_id_str: LNET_IDSTR_SIZE) and is returned; any content
- * of @nid prints. Canonical: no digits for instance 0, IPv6 compressed in lower case, "<?>" for
- * ANY, "%x@<T:N>" for what has no name.
+ * Text. @buf has LNET_NIDSTR_SIZE bytes (lnet_id_str: LNET_IDSTR_SIZE) and is returned. Any content
+ * of @nid can be printed. Canonical: no digits for instance 0, IPv6 compressed in lower case, "<?>"
+ * for ANY, "%x@<T:N>" for a type without a name.
  */
 char *lnet_nid_str(const struct lnet_nid *nid, char *buf);
 char *lnet_net_str(uint32_t net, char *buf);
 char *lnet_id_str(uint32_t pid, const struct lnet_nid *nid, char *buf);
 
 /*
- * The whole of @text must be one NID or net, else -EINVAL and the result is not touched. "ADDR" is
- * on tcp; "<?>" is ANY; IPv6 without brackets or scope, not link-local; instance 0..65535. Nets are
- * also read as 32-bit numbers.
+ * @text as a whole must be one NID or net, else -EINVAL and the result is unchanged. "ADDR" is on
+ * tcp; "<?>" is ANY; IPv6 without brackets or scope, not link-local; instance 0..65535. A net may
+ * also be a 32-bit number.
  */
 int lnet_nid_parse(struct lnet_nid *nid, const char *text);
 int lnet_net_parse(uint32_t *net, const char *text);
 
-/* lnet_nid_parse() where a wildcard makes sense: "*" is ANY too. */
+/* lnet_nid_parse() that also accepts the wildcard "*", which is ANY. */
 int lnet_nid_parse_any(struct lnet_nid *nid, const char *text);
 
-/* How the addresses of a net are written. */
+/* The text form of the addresses of a net. */
 enum lnet_addr_form {
 	LNET_ADDR_UNKNOWN,	/* a type without text form */
 	LNET_ADDR_NONE,		/* loopback: always 0 */
@@ -189,8 +185,8 @@ enum lnet_addr_form {
 enum lnet_addr_form lnet_net_addr_form(uint32_t net);
 
 /*
- * The address part alone, for lists and configuration: IPv4 as a host-order number; IPv6 into 16
- * bytes in network order. Whole of [text, text + len), else -EINVAL.
+ * Only the address, for lists and configuration: IPv4 to a host-order number; IPv6 to 16 bytes in
+ * network order. [text, text + len) as a whole must be an address, else -EINVAL.
  */
 int lnet_ip4_parse(uint32_t *ip, const char *text, unsigned int len);
 int lnet_ip6_parse(uint8_t ip[16], const char *text, unsigned int len);
@@ -199,8 +195,8 @@ int lnet_num_parse(uint32_t *value, const char *text, unsigned int len, uint32_t
 
 /*
  * A list of NID ranges: "10.0.[1-4/2].*@tcp1 192.168.0.0/16@tcp fd00::/64@tcp *@o2ib[1,3-5]".
- * Ranges in brackets look at the first 32 address bits of 4-byte NIDs only; large NIDs are matched
- * by masks and by "*".
+ * Ranges in brackets match only 4-byte NIDs, by the 32 bits of their address. Masks and "*" also
+ * match large NIDs.
  */
 #define LNET_NIDLIST_TEXT_MAX 4096	/* longest text accepted, bytes */
 struct lnet_nidlist_item;
@@ -214,26 +210,27 @@ struct lnet_nidlist {
 
 /*
  * May sleep (allocates). -EINVAL, -ENOMEM: @list is then empty. The owner calls
- * lnet_nidlist_free(), also on empty.
+ * lnet_nidlist_free(), also for an empty list.
  */
 int lnet_nidlist_parse(struct lnet_nidlist *list, const char *text);
 void lnet_nidlist_free(struct lnet_nidlist *list);
 /* Any context; O(text length). An empty list matches nothing. */
 bool lnet_nidlist_match(const struct lnet_nidlist *list, const struct lnet_nid *nid);
-/* Do both say the same, range by range? "tcp0" is "tcp". */
+/* True if both lists have the same ranges in the same order. "tcp0" is "tcp". */
 bool lnet_nidlist_same(const struct lnet_nidlist *a, const struct lnet_nidlist *b);
 
 /*
- * The first range of a list as stock's tools and module hand it to each other: how many address
- * expressions there are; the net's type; how many ranges its number has, none for 0; these; then
- * of each expression how many ranges it has, and these. A range is {lo, hi, stride}. An IPv4
- * address has four expressions, others one, a net alone none.
+ * The first range of a list, in the words that stock's tools and module exchange. In order: the
+ * number of address expressions, the net type, the number of ranges of the net's instance (0 for
+ * instance 0), and these ranges. Then, for each expression, the number of its ranges, and these
+ * ranges. A range is {lo, hi, stride}. An IPv4 address has four expressions, others one, a net
+ * alone none.
  */
 #define LNET_NIDLIST_WORDS	512	/* more than any text of 128 bytes needs */
-/* How many words there are, of @max; -E2BIG; -EOPNOTSUPP: of an IPv6 address. */
+/* Returns the number of words; -E2BIG: more than @max; -EOPNOTSUPP: an IPv6 address. */
 int lnet_nidlist_words(const struct lnet_nidlist *list, bool net_alone, uint32_t *words,
 		       unsigned int max);
-/* How many words were read, of @nr; -EINVAL; -E2BIG: @size is too small. @text gets the range. */
+/* Writes the range to @text. Returns the words read of @nr; -EINVAL; -E2BIG: @size is too small. */
 int lnet_nidlist_unwords(const uint32_t *words, unsigned int nr, char *text, unsigned int size);
 
 LNET_END_DECLS

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Every byte on the wire: layouts, constants, and the host forms that the codecs read and write. */
+/* The wire format: layouts, constants, and the host forms that the codecs read and write. */
 #ifndef LNET_WIRE_H
 #define LNET_WIRE_H
 
@@ -12,16 +12,16 @@
 
 /* ---- limits and well-known numbers ---- */
 
-#define LNET_MAX_FRAGS 256U		/* fragments of one buffer: local matter */
+#define LNET_MAX_FRAGS 256U		/* fragments of one buffer; not sent */
 #define LNET_PORTAL_RESERVED 0U		/* ping and push */
-#define LNET_PORTAL_MARK 64U		/* added for a request that is safe to send again */
+#define LNET_PORTAL_MARK 64U		/* added to the portal of a tracked request */
 
 #define LNET_PING_MATCHBITS 0x8000000000000000ULL	/* portal 0: GET is a ping, PUT a push */
-/* Portal 0 marked: a GET asks for the opening of a window, a PUT confirms answers. */
+/* Portal 0 with LNET_PORTAL_MARK: a GET is a session open request, a PUT a confirm message. */
 #define LNET_OPEN_MATCHBITS 0x8000000000000002ULL
 #define LNET_CONFIRM_MATCHBITS 0x8000000000000003ULL
 
-/* An ACK of a marked request with such an mlength is a refusal; the low byte is the reason. */
+/* An ACK to a tracked request with this mlength is a rejection; the low byte is the reason. */
 #define LNET_REFUSED 0xffffff00U
 enum lnet_refusal {
 	LNET_REFUSED_NO_WINDOW = 1,
@@ -29,7 +29,7 @@ enum lnet_refusal {
 	LNET_REFUSED_TOO_LONG = 3,
 	LNET_REFUSED_ANSWER_GONE = 4,
 	LNET_REFUSED_NOT_PERMITTED = 5,
-	LNET_REFUSED_ON_THE_WAY = 6,	/* by a router: this copy of it went no further */
+	LNET_REFUSED_ON_THE_WAY = 6,	/* by a router, which did not forward this attempt */
 };
 
 enum lnet_msg_type {
@@ -40,13 +40,13 @@ enum lnet_msg_type {
 	LNET_MSG_HELLO = 4,		/* only inside a version 1 HELLO */
 };
 
-/* Sixteen bytes that only their creator reads; all others copy them. */
+/* Sixteen bytes that only their creator interprets; all other nodes copy them. */
 struct lnet_handle {
 	u64 cookie[2];
 };
 LNET_WIRE_SIZE(struct lnet_handle, 16);
 
-/* No answer wanted: all bytes 0xff. */
+/* All bytes 0xff: no reply is requested. */
 static inline bool lnet_handle_is_none(const struct lnet_handle *h)
 {
 	return h->cookie[0] == ~0ULL && h->cookie[1] == ~0ULL;
@@ -90,7 +90,7 @@ struct lnet_wire_reply {
 } __packed;
 LNET_WIRE_SIZE(struct lnet_wire_reply, 16);
 
-/* The part by type; what a type does not use is sent as zero. */
+/* The part that depends on the type; bytes that a type does not use are sent as zero. */
 union lnet_wire_msg {
 	struct lnet_wire_ack ack;
 	struct lnet_wire_put put;
@@ -99,7 +99,7 @@ union lnet_wire_msg {
 } __packed;
 LNET_WIRE_SIZE(union lnet_wire_msg, 40);
 
-/* What stands behind the NIDs, the same in both forms. */
+/* The fields after the NIDs, the same in both forms. */
 struct lnet_wire_hdr_rest {
 	__le32 dest_pid;
 	__le32 src_pid;
@@ -136,12 +136,12 @@ static inline unsigned int lnet_hdr_size(bool nid16)
 	return nid16 ? LNET_HDR16_SIZE : LNET_HDR4_SIZE;
 }
 
-/* Host form. Only the member of @msg that @type names has a meaning. */
+/* A header in host form. Only the member of @msg for @type is valid. */
 struct lnet_hdr {
 	struct lnet_nid dest_nid, src_nid;
 	u32 dest_pid, src_pid;
 	u32 type;			/* enum lnet_msg_type, ACK..REPLY */
-	u32 payload_len;		/* bytes behind the header */
+	u32 payload_len;		/* bytes after the header */
 	union {
 		struct {
 			struct lnet_handle dst_wmd;
@@ -165,39 +165,36 @@ struct lnet_hdr {
 };
 
 /*
- * Writes lnet_hdr_size(nid16) bytes to @buf and returns that number. @buf may be unaligned. In the
- * nid4 form a large NID loses its tail: the caller sends such only on connections of version 4. Any
- * context.
+ * Writes lnet_hdr_size(nid16) bytes to @buf and returns that number. @buf may be unaligned. The
+ * nid4 form truncates a large NID, so the caller sends such NIDs only on connections of version 4.
+ * Any context.
  */
 unsigned int lnet_hdr_encode(u8 *buf, const struct lnet_hdr *hdr, bool nid16);
 
 /*
- * The same of a PUT, where @like is another one's header as written before: of @hdr it needs
- * payload_len and msg.put, as all else is equal. Any context.
+ * As lnet_hdr_encode(), for a PUT. @like is the encoded header of another PUT. Reads only
+ * payload_len and msg.put of @hdr, because all other fields are equal. Any context.
  */
 unsigned int lnet_hdr_encode_like(u8 *buf, const u8 *like, const struct lnet_hdr *hdr, bool nid16);
 
 /*
- * Reads lnet_hdr_size(nid16) bytes, all of which @buf must have. 0, or -EPROTO if the connection
- * must be closed: a type that is none, payload behind an ACK or GET, more than LNET_MTU behind a
- * PUT or REPLY, a NID of impossible size. Whom it is for, and every index and offset, is for the
- * caller to judge. Any context.
+ * Decodes a header from the lnet_hdr_size(nid16) bytes at @buf. 0, or -EPROTO if the connection
+ * must be closed: unknown type, payload after an ACK or GET, more than LNET_MTU after a PUT or
+ * REPLY, or a NID of impossible size. The caller checks the destination and all indices and
+ * offsets. Any context.
  */
 int lnet_hdr_decode(struct lnet_hdr *hdr, const u8 *buf, bool nid16);
 /*
- * The same, where @hdr says what the good header @like said: NIDs are read again only if they are
- * others. Any context.
+ * As lnet_hdr_decode(). @hdr has the content of the valid header @like; the NIDs are decoded again
+ * only if they differ. Any context.
  */
 int lnet_hdr_decode_like(struct lnet_hdr *hdr, const u8 *buf, const u8 *like, bool nid16);
 
-/*
- * ---- ping info: in the byte order of its creator, told by the magic; large NIDs in network order
- * ----
- */
+/* ---- ping info: byte order of its creator, shown by the magic; large NIDs big-endian ---- */
 
 #define LNET_PING_MAGIC 0x70696e67U
 #define LNET_PINGINFO_MIN 272U		/* smallest buffer for another node's info: 16 + 16 * 16 */
-#define LNET_PINGINFO_MANUAL 3960U	/* what lnetctl ping asks for at most */
+#define LNET_PINGINFO_MANUAL 3960U	/* the most that lnetctl ping requests */
 #define LNET_PINGINFO_NIDS_MAX 4096U	/* entries of each kind */
 #define LNET_PINGINFO_MAX (16U + LNET_PINGINFO_NIDS_MAX * (16U + 24U))
 
@@ -209,7 +206,7 @@ int lnet_hdr_decode_like(struct lnet_hdr *hdr, const u8 *buf, const u8 *like, bo
 #define LNET_FEAT_LARGE_ADDR 0x20U
 #define LNET_FEAT_PRIMARY_LARGE 0x40U
 #define LNET_FEAT_METADATA 0x80U
-#define LNET_FEAT_OPEN 0x40000000U	/* "send me an opening": a node of this project */
+#define LNET_FEAT_OPEN 0x40000000U	/* exactly-once extension: accepts session open requests */
 
 #define LNET_NI_UP 0x15aac0deU
 #define LNET_NI_DOWN 0xdeadfaceU
@@ -219,7 +216,7 @@ struct lnet_wire_ping {
 	u32 magic;
 	u32 features;
 	u32 pid;
-	u32 nnis;			/* entries of 16 bytes behind, 0@lo first */
+	u32 nnis;			/* 16-byte entries that follow, 0@lo first */
 } __packed;
 LNET_WIRE_SIZE(struct lnet_wire_ping, 16);
 
@@ -230,7 +227,7 @@ struct lnet_wire_ping_ni {
 } __packed;
 LNET_WIRE_SIZE(struct lnet_wire_ping_ni, 16);
 
-/* Behind the small entries. Only nid.size + 8 bytes of the NID are there, rounded up to 4. */
+/* Follows the small entries. Only nid.size + 8 bytes of the NID are sent, rounded up to 4. */
 struct lnet_wire_ping_large {
 	u32 status;
 	struct lnet_nid nid;
@@ -239,42 +236,41 @@ LNET_WIRE_SIZE(struct lnet_wire_ping_large, 24);
 
 struct lnet_pinginfo_ni {
 	struct lnet_nid nid;
-	u32 status;			/* LNET_NI_UP, LNET_NI_DOWN, or whatever a peer said */
+	u32 status;			/* LNET_NI_UP, LNET_NI_DOWN, or any other value of a peer */
 };
 
-/* What a received info says, apart from its NIDs. */
+/* The content of a received info, except its NIDs. */
 struct lnet_pinginfo {
 	u32 features, pid, seq;
-	/* of the whole info, <= LNET_PINGINFO_MAX: what to ask for */
+	/* of the whole info, <= LNET_PINGINFO_MAX: the length to request */
 	unsigned int size;
 	unsigned int nr;		/* NIDs stored in the caller's array */
-	unsigned int nr_seen;		/* NIDs in the bytes that came, 0@lo not counted */
+	unsigned int nr_seen;		/* valid NIDs in the received bytes, without 0@lo */
 	bool has_primary;		/* then nis[0] is the primary NID */
 	bool swapped;			/* the creator has the other byte order */
 };
 
-/* Bytes that lnet_pinginfo_encode() will need for @nis. */
+/* The number of bytes that lnet_pinginfo_encode() needs for @nis. */
 unsigned int lnet_pinginfo_size(const struct lnet_pinginfo_ni *nis, unsigned int nr);
 
 /*
- * Writes a node's own info in own byte order. @nis: without 0@lo, primary first, then by net as
- * configured; small and large NIDs in any mixture. NI_STATUS, LARGE_ADDR and PRIMARY_LARGE are set
- * here as needed, whatever @features says.
- * Returns the total length; -ENOSPC if @size is too small, -EINVAL for more than
- * LNET_PINGINFO_NIDS_MAX - 1 NIDs or an ANY among them. Any context.
+ * Encodes the info of this node in host byte order. @nis: without 0@lo, primary first, then by net
+ * as configured; small and large NIDs in any order. Sets or clears NI_STATUS, LARGE_ADDR and
+ * PRIMARY_LARGE as needed, whatever @features has; clears METADATA.
+ * Returns the total length; -ENOSPC if @size is too small; -EINVAL for more than
+ * LNET_PINGINFO_NIDS_MAX - 1 NIDs, an invalid NID or ANY. Any context.
  */
 int lnet_pinginfo_encode(u8 *buf, unsigned int size, u32 features, u32 pid, u32 seq,
 			 const struct lnet_pinginfo_ni *nis, unsigned int nr);
 
 /*
- * Reads an info of either byte order from @len bytes that came, storing up to @max NIDs, primary
- * first, without 0@lo.
+ * Decodes an info of either byte order from @len received bytes. Stores up to @max NIDs in @nis,
+ * primary first, without 0@lo.
  *   0		complete
- *   -EMSGSIZE	truncated: out->size bytes are needed; @out and the NIDs that came are filled in
+ *   -EMSGSIZE	truncated: out->size bytes are needed; @out and the received NIDs are written
  *   -ENOBUFS	complete, but @max is smaller than out->nr_seen
  *   -EPROTO	corrupt: @out is zero
- * Features are not judged but for NI_STATUS; a caller that takes pushes looks at MULTI_RAIL itself.
- * Any context.
+ * Checks no feature but NI_STATUS; a caller that accepts pushes checks MULTI_RAIL. Any context.
  */
 int lnet_pinginfo_decode(struct lnet_pinginfo *out, const u8 *buf, unsigned int len,
 			 struct lnet_pinginfo_ni *nis, unsigned int max);
@@ -339,7 +335,7 @@ LNET_WIRE_AT(struct lnet_wire_hello4, ctype, 72);
 #define LNET_KSOCK_NOOP 0xc0U
 #define LNET_KSOCK_LNET 0xc1U
 #define LNET_ZC_COOKIE_KEEPALIVE 1ULL
-#define LNET_ZC_COOKIE_FIRST 2ULL	/* first cookie used with a peer */
+#define LNET_ZC_COOKIE_FIRST 2ULL	/* first cookie for a peer */
 struct lnet_wire_ksock {
 	u32 type;
 	u32 csum;
