@@ -10,7 +10,7 @@
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-/* The table stays until the instance goes: who read ln->fault may go on with it. */
+/* The table is freed only with the instance, because readers of ln->fault may still use it. */
 struct lnet_fault *lnet_fault_want(struct lnet *ln)
 {
 	struct lnet_fault *f = ln->fault_table;

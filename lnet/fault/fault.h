@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Functions of fault/: fault rules as data, as text, and acting on messages that are sent and
- * received.
+ * Functions of fault/: fault rules as data and as text, and their application to messages that are
+ * sent and received.
  *
- * A rule is a kind with parameters: whom it concerns, when it hits, what it then does. It draws
- * from its own generator, so that the same seed and the same messages give the same faults again.
- * Rules of stock's tool are two more kinds of the same table: their parameters come as numbers, and
- * they follow stock where it differs from the grammar of faults.def.
+ * A rule has a kind and parameters: which messages match, which of the matches it hits, and its
+ * effect on those. Each rule has its own random generator, so equal seeds and messages cause equal
+ * faults. Rules of stock's tool are two more kinds of the same table. Their parameters are given as
+ * numbers, and they follow stock LNet where it differs from the grammar of faults.def.
  */
 #ifndef LNET_FAULT_FAULT_H
 #define LNET_FAULT_FAULT_H
@@ -18,7 +18,7 @@ struct lnet_rules_kept;
 /* ---- rule.c ---------------------------------------------------------------------------------- */
 #define LNET_RULE_NIDS	8U
 #define LNET_RULES_MAX	256U
-#define LNET_RULE_ERR	224U		/* bytes for what is wrong */
+#define LNET_RULE_ERR	224U		/* bytes for an error text */
 
 enum { LNET_RULE_SEND = 1, LNET_RULE_RECEIVE = 2, LNET_RULE_BOTH = 3 };
 
@@ -31,10 +31,10 @@ enum lnet_rule_kind {
 #define FAULT_KIND(id, ...) LNET_RULE_K_##id,
 #include "fault/faults.def"
 	LNET_NR_RULE_KINDS,
-	/* stock's, which faults.def does not list */
+	/* rules of stock, which are not in faults.def */
 	LNET_RULE_K_STOCK_DROP,
 	LNET_RULE_K_STOCK_DELAY,
-	LNET_RULE_K_ANY,		/* in struct lnet_rule_which: all, stock's included */
+	LNET_RULE_K_ANY,		/* in struct lnet_rule_which: all, also stock's */
 #undef FAULT_PARAM
 #undef FAULT_KIND
 };
@@ -55,10 +55,10 @@ struct lnet_rule_nids {
 
 struct lnet_rule {
 	u8 kind, at, where, when;
-	u8 random, drop_all;		/* stock's: every second match hits, each does */
-	u32 set;			/* 1 << enum lnet_rule_param: what was said */
+	u8 random, drop_all;		/* stock: hits with probability 1/2; always hits */
+	u32 set;			/* 1 << enum lnet_rule_param: those given */
 	char name[32];
-	struct lnet_nid src, dst, local;	/* any; or 255.255.255.255@net: any on the net */
+	struct lnet_nid src, dst, local;	/* any, or 255.255.255.255@net: all on the net */
 	struct lnet_rule_nids left, right;
 	u32 types;			/* 1 << type; 0: all */
 	u32 rate, permille, duty, behind, burst, loss;
@@ -84,17 +84,17 @@ static inline bool lnet_rule_is_stock(const struct lnet_rule *r)
 	return r->kind > LNET_NR_RULE_KINDS;
 }
 
-/* LNET_NR_RULE_KINDS: there is none. */
+/* Returns LNET_NR_RULE_KINDS if there is none. */
 enum lnet_rule_kind lnet_rule_kind_find(const char *name);
 /* The name as in faults.def. */
 const char *lnet_rule_kind_name(enum lnet_rule_kind kind);
-/* The sides on which such rules act: LNET_RULE_SEND, RECEIVE or BOTH. */
+/* The sides on which rules of @kind act: LNET_RULE_SEND, RECEIVE or BOTH. */
 unsigned int lnet_rule_sides(enum lnet_rule_kind kind);
 /* True if rules of @kind have @param. */
 bool lnet_rule_may(enum lnet_rule_kind kind, enum lnet_rule_param param);
 /* The name as in faults.def. */
 const char *lnet_rule_param_name(enum lnet_rule_param param);
-/* LNET_NR_RULE_PARAMS: there is none. */
+/* Returns LNET_NR_RULE_PARAMS if there is none. */
 enum lnet_rule_param lnet_rule_param_find(const char *name);
 /* Makes @r a rule of @kind with default parameters. */
 void lnet_rule_init(struct lnet_rule *r, enum lnet_rule_kind kind);
@@ -104,30 +104,30 @@ void lnet_rule_init(struct lnet_rule *r, enum lnet_rule_kind kind);
  */
 int lnet_rule_set(struct lnet_rule *r, const char *name, const char *text, char *err);
 /*
- * Checks that no parameter is missing, and that all fit together. Returns as lnet_rule_set(). For
- * stock's rules @err says what stock's tool calls the parameters.
+ * Checks that no parameter is missing, and that none conflict. Returns as lnet_rule_set(). For
+ * stock's rules, @err contains the names that stock's tool uses for the parameters.
  */
 int lnet_rule_check(const struct lnet_rule *r, char *err);
 /* Writes a parameter as lnet_rule_set() reads it. False: it was not set. */
 bool lnet_rule_text(const struct lnet_rule *r, enum lnet_rule_param param, char *buf, size_t size);
 
 /* ---- rule_table.c ---------------------------------------------------------------------------- */
-/* A rule that acts: the rule, its generator, and where it stands. */
+/* An installed rule: its parameters, its counters and the state of its generator. */
 struct lnet_rule_live {
 	struct list_head link;
 	struct lnet_rule r;
 	struct lnet_rule_info info;
 	u64 added_ns, rng;
-	bool over_told;			/* the log has its end */
-	u32 window_pos, window_hit;	/* rate: matches seen in this window, which of them hits */
-	/* interval: begin of this window (U64_MAX: none yet), from when on a match hits */
+	bool over_told;			/* its end was logged */
+	u32 window_pos, window_hit;	/* rate: matches in this window, the one that hits */
+	/* interval: begin of this window (U64_MAX: none yet), time from which a match hits */
 	u64 window_ns, hit_ns;
-	u64 free_ns;			/* slow: when the link will have sent all */
+	u64 free_ns;			/* slow: when the link will be idle */
 };
 
 /*
- * Which rules: all that are like what is said. @id 0, @name "": not said. @kind LNET_NR_RULE_KINDS:
- * all kinds of faults.def. @src and @dst count for a kind of stock; any: all.
+ * Selects rules. @id 0 and @name "" match all. @kind LNET_NR_RULE_KINDS: all kinds of faults.def.
+ * @name applies to these kinds, @src and @dst to those of stock; any: all.
  */
 struct lnet_rule_which {
 	u32 id;
@@ -137,8 +137,7 @@ struct lnet_rule_which {
 };
 
 /*
- * Config, may sleep. Adds @r, which was checked. 0, -ENOMEM, -ENOSPC (too many), -EEXIST (the
- * name).
+ * Config, may sleep. Adds the checked rule @r. 0, -ENOMEM, -ENOSPC (too many), -EEXIST (the name)
  */
 int lnet_rule_add(struct lnet *ln, const struct lnet_rule *r);
 /* Config, may sleep. Deletes rules, and sends the messages that they hold. Returns their number. */
@@ -153,7 +152,7 @@ int lnet_rule_get(struct lnet *ln, u32 id, struct lnet_rule *r, struct lnet_rule
  */
 int lnet_rule_at(struct lnet *ln, enum lnet_rule_kind kind, unsigned int pos,
 		 struct lnet_rule_live *copy);
-/* Sets the counters of all rules of @kind to zero, and draws their next hits again. */
+/* Clears the counters of all rules of @kind, and starts them with new seeds. */
 void lnet_rules_reset(struct lnet *ln, enum lnet_rule_kind kind);
 /* Any context. True if the rule @id is in the table @f. */
 bool lnet_rule_exists(struct lnet_fault *f, u32 id);
@@ -168,11 +167,11 @@ int lnet_rules_keep(struct lnet *ln, struct lnet_rules_kept **kept);
 int lnet_rules_put_back(struct lnet *ln, const struct lnet_rules_kept *kept);
 
 /* ---- fault.c --------------------------------------------------------------------------------- */
-/* The table of the rules, NIDs that fail, and interfaces that are held down. */
+/* The table of rules and of NIDs whose messages fail; interfaces that are held down. */
 
 #define LNET_FAULT_FAILS 64		/* NIDs that fail */
 
-/* What is asked of a NID, and what comes from it, fails so many times more. */
+/* Requests to a NID, and messages from it, fail @left more times. */
 struct lnet_fault_fail {
 	struct lnet_nid nid;		/* any: all */
 	s32 left;			/* -1: always */
@@ -180,24 +179,24 @@ struct lnet_fault_fail {
 
 struct lnet_fault {
 	spinlock_t lock;		/* leaf */
-	struct list_head rules;		/* [lock] most recent first, so by falling numbers */
+	struct list_head rules;		/* [lock] most recent first: IDs descend */
 	u32 last_id;			/* [lock] */
 	u32 nr, nr_reorder;		/* [lock], READ_ONCE without */
 	struct lnet_fault_fail fails[LNET_FAULT_FAILS];	/* [lock] */
 	u32 nr_fails;			/* [lock], READ_ONCE without */
-	/* while sending, where no shard is locked; what comes in is counted by who drops it */
+	/* before sending: dropped, delayed; atomic, as no shard is locked */
 	atomic64_t hits[2];
 };
 
-/* True if lnet_fault_peer() makes this message to or from @nid fail; it is counted. */
+/* True if lnet_fault_peer() makes this message to or from @nid fail; counts the failure. */
 bool lnet_fault_peer_fails(struct lnet *ln, const struct lnet_nid *nid);
-/* [cfg_mutex] The table, made if necessary. NULL: no memory. */
+/* [cfg_mutex] Returns the table, allocated if necessary. NULL: no memory. */
 struct lnet_fault *lnet_fault_want(struct lnet *ln);
-/* [lock] ln->fault is set while there is a rule. */
+/* [lock] Sets ln->fault if there are rules or NIDs that fail, else clears it. */
 void lnet_fault_gate(struct lnet *ln);
 /*
- * Config. The next @count messages to @nid (any: to all) fail with -EIO, and messages from it are
- * dropped, each counted. -1: always; 0: no more. 0, -ENOMEM, -ENOSPC
+ * Config. The next @count messages of @nid (any: of all NIDs) fail: requests to it with -EIO, and
+ * messages from it are dropped. -1: all; 0: none any more. Returns 0, -ENOMEM or -ENOSPC.
  */
 int lnet_fault_peer(struct lnet *ln, const struct lnet_nid *nid, s32 count);
 /* Deletes all rules, and the table. */
@@ -209,35 +208,35 @@ void lnet_fault_fini(struct lnet *ln);
 u64 lnet_fault_count(const struct lnet *ln, bool delay);
 /* Sets both counters of lnet_fault_count() to zero. */
 void lnet_fault_count_reset(struct lnet *ln);
-/* dbg-025/030: holds an interface down, as if its link were, or ends that. 0, -ENOENT */
+/* dbg-025/030: marks an interface as down, as if its link were, or removes the mark. 0, -ENOENT */
 int lnet_fault_ni_down(struct lnet *ln, const struct lnet_nid *nid, bool down);
 
 /* ---- rule_apply.c ---------------------------------------------------------------------------- */
-/* What becomes of a message that is to be sent. */
+/* The combined effect of the rules on a message to be sent. */
 struct lnet_fate {
-	bool end;			/* the attempt ends so */
+	bool end;			/* the attempt ends with @how */
 	enum lnet_outcome how;
 	bool twice;
-	bool by_stock;			/* a delay rule of stock holds it: others of stock do not */
+	bool by_stock;			/* one delay rule of stock holds it, so others do not */
 	u64 delay_ns;			/* sum of the delays of all rules */
 	u64 most_ns;			/* the longest of these delays, that of @holder */
-	u32 holder, behind;		/* rule that holds it; it goes after so many later ones */
+	u32 holder, behind;		/* rule that holds it; later messages to let pass */
 };
 
-/* Starts @live as if it was added now: it draws the same numbers again. */
+/* Starts @live as if it was added at @now_ns. Its random values start again from the seed. */
 void lnet_rule_start(struct lnet_rule_live *live, u64 now_ns);
 /* The state of @live at @now_ns. */
 enum lnet_rule_state lnet_rule_state(const struct lnet_rule_live *live, u64 now_ns);
 /* Applies the rules to a message that is to be sent. */
 void lnet_rules_send(struct lnet_pass *p, struct lnet_ni *ni, const struct lnet_hdr *hdr,
 		     struct lnet_fate *fate);
-/* Applies the rules to a received message; may set rx->spoil. False: it is lost. */
+/* Applies the rules to a received message; may set rx->spoil. False: the message is lost. */
 bool lnet_rules_receive(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_hdr *hdr);
-/* The payload was received: spoils it as rx->spoil says. */
+/* Corrupts the received payload as rx->spoil specifies. */
 void lnet_rx_spoil(struct lnet_rx *rx);
 
 /* ---- hold.c ---------------------------------------------------------------------------------- */
-/* [sh] Sends the attempts that a delay rule held, and whose time is over. */
+/* [sh] Sends the attempts that rules held, and whose delay is over. */
 void lnet_delay_timer(struct lnet_pass *p, struct lnet_timer *t);
 /* No lock held. Sends the messages that rule @id holds. */
 void lnet_att_release(struct lnet *ln, u32 id);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Where attempts are given to drivers and fault rules stand between: those that end there, those
- * that are held back, by time in their shard, and those that go twice.
+ * The driver seam, where fault rules act on attempts: they end an attempt, hold it back, or have it
+ * sent twice. Held attempts are in a queue of their shard, ordered by time.
  */
 #include "plat.h"
 #include "shard/trace.h"
@@ -10,7 +10,7 @@
 #include "xfer/xfer.h"
 #include "fault/fault.h"
 
-/* While it is held the driver's words are free: the rule that holds it, later ones to let pass. */
+/* While @att is held, its driver does not use att->lnd: [0] is the rule, [1] how many may pass. */
 static unsigned long *holder_of(struct lnet_att *att)
 {
 	return (unsigned long *)&att->lnd[0];
@@ -22,8 +22,8 @@ static unsigned long *behind_of(struct lnet_att *att)
 }
 
 /*
- * No lock held. Holds @att as @fate says. False: the rule was deleted meanwhile. lnet_rule_del()
- * unlinks a rule before it visits the shards, so it releases what is held here.
+ * No lock held. Holds @att as @fate specifies. False: the rule was deleted meanwhile.
+ * lnet_rule_del() unlinks a rule and then visits the shards, so it also releases @att.
  */
 static bool hold(struct lnet_pass *p, struct lnet_fault *f, struct lnet_att *att,
 		 const struct lnet_fate *fate)
@@ -37,7 +37,7 @@ static bool hold(struct lnet_pass *p, struct lnet_fault *f, struct lnet_att *att
 		lnet_leave(p);
 		return false;
 	}
-	att->posted_ns = p->now_ns + fate->delay_ns;	/* of release while it is delayed */
+	att->posted_ns = p->now_ns + fate->delay_ns;	/* time of release while it is held */
 	lnet_rec_att(p, HELD, att, att->posted_ns, 0);
 	*holder_of(att) = fate->holder;
 	*behind_of(att) = fate->behind;
@@ -95,7 +95,7 @@ void lnet_att_release(struct lnet *ln, u32 id)
 	lnet_pass_end(&p);
 }
 
-/* One more goes over the path of @att: those that were to let it pass have done so. */
+/* No lock held. @att passes the attempts held on its path; sends each that enough have passed. */
 static void passed(struct lnet_pass *p, const struct lnet_att *att)
 {
 	struct lnet_shard *sh = att->op->sh;

@@ -145,7 +145,7 @@ static int set_num(const struct param *p, void *at, const char *text, char *err)
 	return 0;
 }
 
-/* The digits that @text begins with; *@text goes behind them. False: none, or too many. */
+/* Reads the digits at *@text and moves *@text past them. False: no digits, or more than 18. */
 static bool digits(const char **text, u64 *value)
 {
 	const char *at = *text;
@@ -240,7 +240,7 @@ static int set_name(const struct param *p, char *at, const char *text, char *err
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
-/* The next of a list with commas. False: none is left, or it is too long. */
+/* Copies the next item of a comma-separated list. False: no item is left, or it is too long. */
 static bool next(const char **list, char *buf, size_t size)
 {
 	size_t len = 0;
@@ -375,7 +375,7 @@ int lnet_rule_set(struct lnet_rule *r, const char *name, const char *text, char 
 	return set_value(&params[i], (u8 *)r + params[i].off, text, err);
 }
 
-/* ---- what goes together ---------------------------------------------------------------------- */
+/* ---- checks of whole rules ------------------------------------------------------------------- */
 
 static int check_stock(const struct lnet_rule *r, char *err)
 {
@@ -432,7 +432,7 @@ int lnet_rule_check(const struct lnet_rule *r, char *err)
 	return check_kind(r, err);
 }
 
-/* ---- and back -------------------------------------------------------------------------------- */
+/* ---- parameters as text ---------------------------------------------------------------------- */
 
 static void text_time(u64 ns, char *buf, size_t size)
 {
@@ -470,7 +470,7 @@ static size_t text_nids(const struct lnet_rule_nids *nids, char *buf, size_t siz
 	return len;
 }
 
-/* The bits of @set as names; @words NULL: outcomes; numbers: portals. */
+/* Writes the bits of @set: portals as numbers, types and outcomes as names. */
 static void text_bits(const struct param *p, u64 set, char *buf, size_t size)
 {
 	size_t len = 0;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What fault rules do to messages: which of them hit, and what becomes of the message then.
+ * Applies fault rules to messages: which rules hit a message, and what they do to it.
  *
- * All rules that hit act together, the most recent first: delays add up; the first rule that ends
- * the message ends it, and older rules do not count the message. A rule sees a message where it
- * leaves this node and where it arrives, so that the NIDs of a rule say the direction, and the same
- * rule may be given to both ends.
+ * All rules that hit act together, the most recent first. Delays add up. The first rule that ends
+ * the message ends it, and older rules do not count the message. A rule checks messages that this
+ * node sends and those that it receives. So the NIDs of a rule define the direction, and both ends
+ * may have the same rule.
  *
- * Rules of stock differ: of their delay rules, the most recent one that hits holds the message, and
- * older ones do not count it. A drop rule without outcomes loses messages silently on receive. One
- * with outcomes, or with a moment (when), ends attempts of the sender where they would be given to
- * the driver. With drop_all it acts on both sides. On sending, its local NID is the sender's; stock
- * LNet never matches there.
+ * Rules of stock differ. Of their delay rules, only the most recent one that hits holds the
+ * message, and older ones do not count it. A drop rule without outcomes drops received messages
+ * silently. A drop rule with outcomes, or with a time (when), ends attempts in the sender, in place
+ * of giving them to the driver. With drop_all it acts on both sides. For sent messages, the local
+ * NID of a rule is the sender's; stock LNet never matches a local NID there.
  */
 #include "plat.h"
 #include "shard/shard.h"
@@ -19,10 +19,10 @@
 #include <lnet/hash.h>
 
 #define PAGE_BYTES 4096U
-#define WIRE_HDR 96U			/* what a message has beside its payload, about */
-#define SLOW_QUEUE_NS ((u64)NSEC_PER_SEC)	/* a slow link drops what would wait longer */
+#define WIRE_HDR 96U			/* approximate bytes besides the payload */
+#define SLOW_QUEUE_NS ((u64)NSEC_PER_SEC)	/* drops messages that would wait longer */
 #define SPOIL_PAGES BIT(31)
-#define MARK_PORTAL 64U			/* requests that may be repeated go there and beyond */
+#define MARK_PORTAL 64U			/* added to the portal of a tracked request */
 #define PING_PORTAL 0U
 enum { WHEN_BEFORE, WHEN_POSTED, WHEN_COMPLETED };
 
@@ -54,7 +54,7 @@ void lnet_rule_start(struct lnet_rule_live *live, u64 now_ns)
 	live->free_ns = 0;
 	rate_open(live);
 	if (lnet_rule_is_stock(&live->r) && live->r.rate == 2)
-		live->window_hit = 0;	/* as stock: the very first match */
+		live->window_hit = 0;	/* as stock: the first match hits */
 }
 
 static bool rate_hits(struct lnet_rule_live *live)
@@ -66,10 +66,7 @@ static bool rate_hits(struct lnet_rule_live *live)
 	return hit;
 }
 
-/*
- * One hit per window at most, at the first match from a random instant on; windows follow each
- * other without gaps.
- */
+/* In each window, at most one match hits: the first after a random time. Windows have no gaps. */
 static bool interval_hits(struct lnet_rule_live *live, u64 now_ns)
 {
 	u64 span_ns = live->r.interval_ns;
@@ -181,8 +178,8 @@ static bool matches(const struct lnet_rule *r, const struct lnet_nid *local,
 }
 
 /*
- * May it arrive twice? What is marked may, whoever it is for, and a ping does no harm. An answer,
- * or a request to a stock node, might land twice.
+ * May the message be received twice? A tracked request may, whoever receives it, and a ping does no
+ * harm. A reply, or a request to a stock node, might take effect twice.
  */
 static bool may_repeat(const struct lnet_hdr *hdr)
 {
@@ -219,14 +216,14 @@ static bool is_hit(struct lnet_rule_live *live, const struct lnet_nid *local,
 	return true;
 }
 
-/* [lock] It has hit all that it may: the log is to have its end. */
+/* [lock] If @live has hit its @count of messages, makes the worker log its end. */
 static void note_end(struct lnet *ln, const struct lnet_rule_live *live, u64 now_ns)
 {
 	if (live->r.count && live->info.nr_hit >= live->r.count && lnet_log_is_on(ln))
 		lnet_look_by(ln, &ln->rules_ns, now_ns);
 }
 
-/* ---- what becomes of it ---------------------------------------------------------------------- */
+/* ---- effects on sent messages ---------------------------------------------------------------- */
 
 static void end(struct lnet_fate *fate, enum lnet_outcome how)
 {
@@ -253,7 +250,7 @@ static void hold(struct lnet_rule_live *live, struct lnet_fate *fate, u64 ns)
 	fate->holder = live->info.id;
 }
 
-/* A bucket of tokens: what is not used in a pause is kept up to the burst. */
+/* A token bucket: tokens that are not used are kept, up to the burst. */
 static void slow_down(struct lnet_rule_live *live, struct lnet_fate *fate, u32 bytes, u64 now_ns)
 {
 	const struct lnet_rule *r = &live->r;
@@ -327,7 +324,7 @@ static void act(struct lnet_rule_live *live, struct lnet_fate *fate, const struc
 	case LNET_RULE_K_STOCK_DROP:
 		end(fate, outcome_of(live));
 		break;
-	default:	/* lost without a word */
+	default:	/* lost silently */
 		end(fate, LNET_OK);
 	}
 }
@@ -359,7 +356,7 @@ void lnet_rules_send(struct lnet_pass *p, struct lnet_ni *ni, const struct lnet_
 		atomic64_inc(&f->hits[true]);
 }
 
-/* ---- what arrives ---------------------------------------------------------------------------- */
+/* ---- received messages ----------------------------------------------------------------------- */
 
 bool lnet_rules_receive(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_hdr *hdr)
 {
@@ -377,7 +374,7 @@ bool lnet_rules_receive(struct lnet_pass *p, struct lnet_rx *rx, const struct ln
 		lost = live->r.kind != LNET_RULE_K_CORRUPT;
 		if (lost)
 			break;
-		/* where, and that it is: never 0 */
+		/* the position of the change; never 0, which means no change */
 		rx->spoil = (1 + draw(live, BIT(30))) |
 			    (live->r.where == LNET_SPOIL_PAGES ? SPOIL_PAGES : 0);
 	}
@@ -394,7 +391,7 @@ static void flip(const struct lnet_buf *buf, u32 pos, u32 bit)
 	lnet_buf_write(buf, pos, &byte, 1);
 }
 
-/* The first page and the last whole one. */
+/* Swaps the first page with the last whole one. */
 static void swap_pages(const struct lnet_buf *buf, u32 len)
 {
 	u32 other = len / PAGE_BYTES * PAGE_BYTES - PAGE_BYTES, at;

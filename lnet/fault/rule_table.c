@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The fault rules of an instance: added, deleted, listed, kept and put back. */
+/* The fault rules of an instance: adds, deletes, lists, saves and restores them. */
 #include "plat.h"
 #include "shard/shard.h"
 #include "fault/fault.h"
@@ -12,7 +12,7 @@ static struct lnet_rule_live *live_create(struct lnet *ln, const struct lnet_rul
 		return NULL;
 	live->r = *r;
 	if (!(r->set & 1u << LNET_RULE_SEED) && lnet_rule_may(r->kind, LNET_RULE_SEED)) {
-		/* shown as given, so that what was drawn can be had again */
+		/* shown as if given, so that an operator can repeat the values */
 		live->r.seed = ln->env->ops->random(ln->env) >> 32;
 		live->r.set |= 1u << LNET_RULE_SEED;
 	}
@@ -20,13 +20,13 @@ static struct lnet_rule_live *live_create(struct lnet *ln, const struct lnet_rul
 	return live;
 }
 
-/* Its end is written at @to_ns, or when somebody notices that it has hit @count messages. */
+/* When to log the end of the rule. If @count ends it, the last hit schedules that. */
 static u64 end_ns(const struct lnet_rule_live *live)
 {
 	return live->r.to_ns && !live->over_told ? live->added_ns + live->r.to_ns : U64_MAX;
 }
 
-/* [lock] @change: 1, a rule came; -1, it goes. */
+/* [lock] @change: 1 if @live is added, -1 if it is removed. */
 static void count(struct lnet *ln, struct lnet_fault *f, const struct lnet_rule_live *live,
 		  int change)
 {
@@ -127,7 +127,7 @@ unsigned int lnet_rule_del(struct lnet *ln, const struct lnet_rule_which *which)
 	return nr;
 }
 
-/* A rule that is over and not yet in the log. 0: none; *@next_ns: when the next one may be. */
+/* Copies a rule whose end is not logged yet. Returns its ID; 0: none; *@next_ns: the next end. */
 static u32 ended_take(struct lnet_fault *f, u64 now_ns, struct lnet_rule_live *ended, u64 *next_ns)
 {
 	struct lnet_rule_live *live;
@@ -158,7 +158,7 @@ void lnet_rules_work(struct lnet *ln, u64 now_ns)
 	if (now_ns < READ_ONCE(ln->rules_ns) || !f)
 		return;
 	WRITE_ONCE(ln->rules_ns, U64_MAX);
-	smp_mb();			/* before rules are read, as writers lower it after */
+	smp_mb();			/* before rules are read; writers write them first */
 	while ((id = ended_take(f, now_ns, &ended, &next_ns)))
 		lnet_log_rule_over(ln, id, lnet_rule_kind_name(ended.r.kind), ended.info.nr_hit);
 	lnet_look_by(ln, &ln->rules_ns, next_ns);
@@ -252,7 +252,7 @@ u32 lnet_rule_last(struct lnet *ln)
 	return id;
 }
 
-/* ---- as they stood --------------------------------------------------------------------------- */
+/* ---- saving and restoring -------------------------------------------------------------------- */
 
 struct lnet_rules_kept {
 	u32 nr, last;
