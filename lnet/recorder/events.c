@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Makes records of what the core of decisions is called for and what it decides. */
+/* Writes trace records of the inputs and decisions of the core of decisions. */
 #include "recorder/record.h"
 #include "path/path.h"
 #include "recorder/recorder.h"
 
-/* The place of an interface in the list of its peer. */
 u16 lnet_rec_place(const struct lnet_peer_ni *pni)
 {
 	const struct lnet_peer_ni *at;
@@ -91,13 +90,13 @@ static void note_pni(struct lnet_shard *sh, enum lnet_rec_kind kind,
 {
 	struct lnet_rec r = { .kind = kind };
 
-	/* by its NID: the peer may be told of anew soon, with other interfaces */
+	/* by its NID: the peer may be written again soon, with other interfaces */
 	memcpy(r.a, &pni->nid, sizeof(pni->nid));
 	r.a[3] = a;
 	lnet_rec_put(sh, pni->peer, &r);
 }
 
-/* Whose turn may come is told of before, if it has changed: an interface may be another peer's. */
+/* Writes peers that may be pinged next first, if they changed: an interface may have moved. */
 static void note_line(struct lnet_pass *p)
 {
 	struct lnet_shard *sh = p->sh;
@@ -126,7 +125,7 @@ static void note_ni(struct lnet_shard *sh, enum lnet_rec_kind kind, const struct
 	lnet_rec_put(sh, NULL, &r);
 }
 
-/* Eight to a record; one that is too large for its place is told as the largest there. */
+/* Writes eight ranks per record, each clamped to 32 bits. */
 static void ranks(struct lnet_shard *sh, const struct lnet_path *path, const s64 *rank)
 {
 	struct lnet_rec r = { .kind = LNET_RK_RANKS, .path = (u16)path->ix };

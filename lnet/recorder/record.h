@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The flight recorder: what comes to the core of decisions and what it decides, in a ring per
+ * The flight recorder: the inputs and decisions of the core of decisions, in a ring buffer per
  * shard. See manual/recorder.md.
  */
 #ifndef LNET_RECORD_H
@@ -17,26 +17,26 @@ struct lnet_peer;
 enum lnet_rec_class {
 	LNET_REC_STATE, LNET_REC_SET, LNET_REC_CALL, LNET_REC_VALUE, LNET_REC_CHOICE
 };
-/* One record, as it is in the ring and in a dump, in the byte order of the machine. */
+/* A trace record, in a ring and in a dump; in the byte order of the machine. */
 struct lnet_rec {
-	u64 seq;		/* over all shards, from 1 on; 0: none */
-	u64 now_ns;		/* time of the pass; 0: not of interest */
+	u64 seq;		/* counted over all shards, from 1; 0: none */
+	u64 now_ns;		/* time of the pass; 0: not recorded */
 	u8 kind, shard, att, cls;
 	u32 op;			/* number of an operation, or of an interface; 0: none */
 	u32 peer;		/* number of a peer; 0: none */
-	u16 path, pni;		/* index of a path of it; place of an interface in its list */
+	u16 path, pni;		/* index of a path of @peer; position in its interface list */
 	u64 a[4];
 };
 
-/* A dump: this, then records sorted by @seq. */
+/* A dump is this header, then records sorted by @seq. */
 #define LNET_REC_MAGIC		0x31636552744e4cULL	/* "LNtRec1" */
 #define LNET_REC_VERSION	3U
-#define LNET_REC_FILE_MAX	(1ULL << 32)		/* bytes: no reader takes more */
+#define LNET_REC_FILE_MAX	(1ULL << 32)		/* bytes: readers reject larger files */
 struct lnet_rec_head {
 	u64 magic;
 	u32 version, size;		/* of a record */
 	u32 nr_shards, nr_tunables;
-	u64 nr, lost;			/* records; those that were overwritten */
+	u64 nr, lost;			/* number of records; of overwritten records */
 	u64 hash;			/* lnet_rec_sum() of the records */
 	u64 spare[2];
 };
@@ -58,13 +58,13 @@ static inline void lnet_rec_op_unpack(struct lnet_op *op, u32 word)
 	op->id_state = word >> 24 & 7;
 }
 
-/* @queue of a QUEUE record, in its @att. */
+/* The queue of a QUEUE record, in its @att. */
 enum lnet_rec_queue { LNET_RQ_PEER, LNET_RQ_NI, LNET_RQ_ASKED, LNET_RQ_LINE, LNET_RQ_CARRIED,
 		      LNET_RQ_TURN };
 
 #define lnet_rec_ring(sh) container_of((sh)->rec, struct lnet_rec_ring, trace)
 
-/* The sum in the head: of all records, from LNET_REC_MAGIC on. */
+/* The checksum in the header: over all records, from the initial value LNET_REC_MAGIC on. */
 static inline u64 lnet_rec_sum(u64 sum, const struct lnet_rec *at, u64 nr)
 {
 	u64 i;
@@ -75,24 +75,24 @@ static inline u64 lnet_rec_sum(u64 sum, const struct lnet_rec *at, u64 nr)
 }
 
 #define LNET_REC_LIVE_MAX	4096U	/* with more unfinished operations no snapshot is made */
-#define LNET_REC_SNAPSHOTS	4U	/* in a ring that is full */
+#define LNET_REC_SNAPSHOTS	4U	/* snapshots in a full ring */
 
 struct lnet_rec_ring {		/* [sh] */
 	struct lnet_trace trace;	/* sh->rec points here */
 	struct lnet_recorder *owner;
 	struct lnet_rec *at;
-	u64 nr, head;		/* room, a power of two; written so far */
+	u64 nr, head;		/* capacity, a power of two; records written so far */
 	u64 snap_due;		/* @head at which the next snapshot is made */
-	u32 seg;		/* number of the last one; 0: none */
-	u32 put_off;		/* those that were too large */
+	u32 seg;		/* number of the last snapshot; 0: none */
+	u32 put_off;		/* postponed snapshots: see LNET_REC_LIVE_MAX */
 	u8 stopping;
-	u64 *tun;		/* as last told */
+	u64 *tun;		/* as last recorded */
 };
 
 struct lnet_recorder {
 	struct lnet *ln;
 	atomic64_t seq;
-	atomic_t ops, peers, segs;	/* numbers given */
+	atomic_t ops, peers, segs;	/* last numbers assigned */
 	u32 nr_shards;
 	u8 running;			/* [cfg] */
 	struct lnet_rec_ring ring[];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The ring of the flight recorder: made and ended by hand, written under the lock of its shard. */
+/* The rings of the flight recorder: creates, writes (under the lock of the shard), reads. */
 #include "recorder/record.h"
 #include "shard/shard.h"
 #include "recorder/recorder.h"
 
-#define RECORDS_MIN	1024U		/* of a ring */
-#define LATE_AGAIN	256U		/* until a snapshot that was put off is tried again */
+#define RECORDS_MIN	1024U		/* per ring */
+#define LATE_AGAIN	256U		/* records until the next try of a postponed snapshot */
 
 const char *const lnet_rec_names[LNET_NR_RECS] = {
 	"none",
@@ -69,7 +69,7 @@ void lnet_rec_visit(struct lnet_pass *p)
 	lnet_rec_snapshot(sh);
 }
 
-/* ---- by hand --------------------------------------------------------------------------------- */
+/* ---- start and stop -------------------------------------------------------------------------- */
 
 static void recorder_free(struct lnet_recorder *rec)
 {
@@ -118,7 +118,7 @@ static void publish(struct lnet *ln, struct lnet_recorder *rec)
 	lnet_shards_unlock_all(ln);
 }
 
-/* The largest power of two of records for which there is room; 0: too little. */
+/* Records per ring: the largest power of two that fits in @bytes; 0: @bytes is too small. */
 static u64 ring_size(const struct lnet *ln, u64 bytes)
 {
 	u64 nr = div64_u64(bytes, (u64)ln->nr_shards * sizeof(struct lnet_rec));
@@ -140,7 +140,7 @@ static int start(struct lnet *ln, u64 bytes)
 	rec = recorder_new(ln, nr);
 	if (!rec)
 		return -ENOMEM;
-	/* numbers go on: peers and operations keep theirs, which snapshots tell of anew */
+	/* counters continue: peers and operations keep numbers, which snapshots write again */
 	if (ln->recorder) {
 		atomic_set(&rec->ops, atomic_read(&ln->recorder->ops));
 		atomic_set(&rec->peers, atomic_read(&ln->recorder->peers));
@@ -211,7 +211,7 @@ static u64 ring_first(const struct lnet_rec_ring *ring)
 	return ring->head > ring->nr ? ring->head - ring->nr : 0;
 }
 
-/* The next of one ring from @seq on; false: none. Its records are sorted by number. */
+/* Copies the first record of ring @i from @seq on; false: none. A ring is sorted by number. */
 static bool ring_next(struct lnet_recorder *rec, unsigned int i, u64 seq, struct lnet_rec *r)
 {
 	struct lnet_rec_ring *ring = &rec->ring[i];
@@ -235,7 +235,7 @@ static bool ring_next(struct lnet_recorder *rec, unsigned int i, u64 seq, struct
 	return there;
 }
 
-/* Of all rings the one with the lowest number. */
+/* Copies the record with the lowest number from @seq on, of all rings. False: none. */
 static bool next_of_all(struct lnet_recorder *rec, u64 seq, struct lnet_rec *best)
 {
 	struct lnet_rec r;

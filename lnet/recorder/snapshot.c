@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Snapshots of what decisions depend on. One has the shard, its interfaces, and each peer that has
- * something under way or waits for a ping; any other peer is told of when it is first met after it.
- * A peer whose facts changed, which others than the core of decisions change, is told of anew.
+ * Snapshots of the state that decisions depend on: the shard, its interfaces, and each peer with
+ * operations or with paths that wait for a ping. Any other peer is written before the first record
+ * that names it. A peer is written again if code outside the core of decisions changed its facts.
  */
 #include "recorder/record.h"
 #include "topology/topology.h"
@@ -158,7 +158,7 @@ static u8 path_flags(const struct lnet_path *path)
 	       flag(!list_empty(&path->timer.link), 3) | flag(path->hop != path->pni, 4);
 }
 
-/* One more record of the path @ix of the peer @id. */
+/* Writes one more record of the path @ix of the peer @id. */
 static void path_more(struct lnet_shard *sh, u8 kind, u32 id, u32 ix, const u64 a[4])
 {
 	struct lnet_rec r = { .kind = kind, .peer = id, .path = (u16)ix };
@@ -198,7 +198,7 @@ static void path_write(struct lnet_shard *sh, const struct lnet_path *path, u32 
 		load->seen_ns, load->done, pair(load->ends, load->mbit) });
 }
 
-/* Routers first: what they carry refers to them. */
+/* Writes the routers of @peer first, because the paths of @peer refer to them. */
 static void hops_write(struct lnet_shard *sh, struct lnet_peer *peer)
 {
 	struct lnet_peer_ni *pni;
@@ -281,7 +281,7 @@ static void op_write(struct lnet_shard *sh, struct lnet_op *op)
 	att_write(sh, op->hedge, id, true);
 }
 
-/* Peers that it refers to have numbers. */
+/* Writes the peers that @op refers to, so that they have numbers. */
 static void op_peers(struct lnet_shard *sh, struct lnet_op *op)
 {
 	u32 seg = lnet_rec_ring(sh)->seg;
@@ -320,7 +320,7 @@ void lnet_rec_peer(struct lnet_shard *sh, struct lnet_peer *peer)
 
 /* ---- queues ---------------------------------------------------------------------------------- */
 
-struct queue {			/* one being written, eight of it in a record */
+struct queue {			/* a queue being written, eight entries per record */
 	struct lnet_shard *sh;
 	struct lnet_rec r;
 	unsigned int nr;
