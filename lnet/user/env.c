@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The environment in user space: its life, the four services that the core asks for, and the
- * descriptors that drivers add.
- */
+/* The user-space environment: creation and end, services for the core, descriptors of drivers. */
 #include "plat.h"
 
 #include <sys/epoll.h>
@@ -33,7 +30,7 @@ static u64 op_now_ns(struct lnet_env *env)
 	return env_clock_ns();
 }
 
-/* One value reveals all others of its stream, so this is only for runs that must be repeatable. */
+/* One value reveals the others of the stream. For repeatable runs, or if getrandom() fails. */
 static u64 stream_next(u64 *seed)
 {
 	return lnet_hash64(__atomic_add_fetch(seed, SEED_STEP, __ATOMIC_RELAXED));
@@ -66,7 +63,7 @@ void env_bell(int evfd)
 	u64 one = 1;
 	ssize_t rc = write(evfd, &one, sizeof(one));
 
-	(void)rc;		/* full means that it rings already */
+	(void)rc;		/* full: the reader is woken anyway */
 }
 
 void env_bell_clear(int evfd)
@@ -74,13 +71,12 @@ void env_bell_clear(int evfd)
 	u64 nr;
 	ssize_t rc = read(evfd, &nr, sizeof(nr));
 
-	(void)rc;		/* empty is as good */
+	(void)rc;		/* empty: already cleared */
 }
 
 /*
- * While somebody polls, awake, he looks at flags and deadlines himself. When nobody does, the
- * service thread either ticks and will look, or sleeps and is woken by the same bell, which lies in
- * the set that it watches then.
+ * A holder of the token that is awake checks flags and deadlines itself. If no thread polls, the
+ * service thread either wakes at each tick and checks them, or sleeps on a set that contains @evfd.
  */
 static void lane_wake(struct lane *lane, u64 when)
 {
@@ -120,7 +116,7 @@ static const struct lnet_env_ops user_ops = {
 	.watch = env_watch,
 };
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- creation and end ------------------------------------------------------------------------- */
 
 void env_cond_init(pthread_cond_t *cond)
 {
@@ -192,9 +188,7 @@ static int seed_draw(u64 *seed)
 	return getrandom(seed, sizeof(*seed), 0) == sizeof(*seed) ? 0 : -errno;
 }
 
-/*
- * The mark that tells a child from the process that made the environment, at the price of a load.
- */
+/* Maps the mark by which a child after fork() is detected, for the cost of one load. */
 static int mark_map(u32 **mark)
 {
 	size_t size = (size_t)sysconf(_SC_PAGESIZE);
@@ -361,7 +355,7 @@ static void slot_give(struct lane *lane, struct lnet_poll *poll)
 	struct lane_slot *slot = &lane->slots[poll->slot];
 
 	slot->poll = NULL;
-	/* The last generation would make an id of a slot look like the bell's. */
+	/* Generation U32_MAX is not used, so that no ID of a slot equals LANE_BELL. */
 	slot->gen = slot->gen == U32_MAX - 1 ? 0 : slot->gen + 1;
 	slot->next_free = lane->free_slot;
 	lane->free_slot = poll->slot;
@@ -377,7 +371,7 @@ static u64 poll_id(struct lane *lane, struct lnet_poll *poll)
 	return id;
 }
 
-/* After this nobody runs @poll; its own ready() may be the caller. */
+/* After this no thread runs @poll; its own ready() may be the caller. */
 static void poll_forget(struct lane *lane, struct lnet_poll *poll)
 {
 	pthread_mutex_lock(&lane->lock);
@@ -436,7 +430,7 @@ void lnet_env_poll_del(struct lnet_env *base, struct lnet_poll *poll)
 	struct user_env *env = user_env(base);
 	struct lane *lane = lane_of(env, poll->shard);
 
-	/* A child shares the set with its parent and must not touch it. */
+	/* A child shares the epoll set with its parent and must not change it. */
 	if (!poll->added || !*env->mine)
 		return;
 	epoll_ctl(lane->epfd, EPOLL_CTL_DEL, poll->fd, NULL);
@@ -448,7 +442,7 @@ void lnet_env_poll_hot(struct lnet_env *base, unsigned int shard, struct lnet_po
 	struct lane *lane = lane_of(user_env(base), shard);
 
 	pthread_mutex_lock(&lane->lock);
-	/* Another thread may be deleting it and wait for the ready() that calls this. */
+	/* Another thread may be deleting @poll, and wait for the ready() that calls this. */
 	seq_store(&lane->hot, poll && poll->added ? poll : NULL);
 	pthread_mutex_unlock(&lane->lock);
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The environment in user space as its drivers see it: descriptors that a shard's poller watches.
- */
+/* The user-space environment for drivers: file descriptors that the poller of a shard watches. */
 #ifndef LNET_USER_ENV_H
 #define LNET_USER_ENV_H
 
@@ -10,14 +8,14 @@
 #include <lnet/progress.h>
 
 /*
- * One watched descriptor, embedded in what the driver keeps of it. @fd and @ready are the driver's
- * and stay the same while added; the rest is the environment's and zero at first.
+ * A watched descriptor, embedded in a struct of the driver. The driver sets @fd and @ready, and
+ * does not change them while the poll is added. The other fields belong to the environment, and are
+ * zero at first.
  *
- * @ready: called by the thread that is the shard's poller, with no lock held, so never twice at
- * once for one shard; it may begin passes, run handlers at their end, and add, modify or delete
- * polls, this one too. @events are EPOLL* bits; a hot poll is also called with EPOLLIN just to try
- * (recv() may then say EAGAIN). Returns true if it got something done: that keeps the poller from
- * sleeping.
+ * @ready: the poller of the shard calls it with no lock held, so its calls for one shard never
+ * overlap. It may begin passes, run handlers at their end, and add, modify or delete polls, also
+ * its own. @events are EPOLL* bits. A hot poll is also called with EPOLLIN as a try, where recv()
+ * may return EAGAIN. It returns true if it made progress, so that the poller does not sleep.
  */
 struct lnet_poll {
 	int fd;
@@ -29,22 +27,24 @@ struct lnet_poll {
 };
 
 /*
- * Any thread, task context, no lock of the core held. Level-triggered, so a ready() that leaves
- * bytes is called again. Adding: 0, -EINVAL (no such shard), -EPERM after fork(), or the error of
- * epoll_ctl. Modifying: also -ENOENT. EPOLLIN taken away also stops the tries of a hot poll.
+ * Any thread, task context, no lock of the core held. Level-triggered: ready() is called again if
+ * it leaves bytes unread. Adding returns 0, -EINVAL (no such shard, or added already), -ENOMEM,
+ * -EPERM (after fork()), or the error of epoll_ctl(). Modifying also returns -ENOENT. A hot poll
+ * without EPOLLIN is not tried.
  */
 int lnet_env_poll_add(struct lnet_env *env, unsigned int shard, struct lnet_poll *poll, u32 events);
 int lnet_env_poll_mod(struct lnet_env *env, struct lnet_poll *poll, u32 events);
 /*
- * After it returned ready() does not run and will not run again; called from inside a ready() of
- * the same shard it does not wait. Else the caller must hold no lock that ready() takes, and be in
- * no ready() of another shard that could be deleting a poll of the caller's. Before the descriptor
- * is closed. Does nothing for a poll that is not added.
+ * Call it before the descriptor is closed. When it returns, ready() does not run and is not called
+ * again. Inside a ready() of the same shard it does not wait. Other callers must hold no lock that
+ * ready() takes. Two shards must not delete polls of each other in ready() at the same time,
+ * because both would wait forever. Does nothing for a poll that is not added.
  */
 void lnet_env_poll_del(struct lnet_env *env, struct lnet_poll *poll);
 /*
- * @poll is the one to try without asking the kernel which is ready: typically the connection that
- * last gave data. Only from inside a ready() of the same shard. NULL for none.
+ * Makes @poll the hot poll, which is tried without asking the kernel which polls are ready:
+ * typically the connection that last received data. Only inside a ready() of the same shard. NULL:
+ * none.
  */
 void lnet_env_poll_hot(struct lnet_env *env, unsigned int shard, struct lnet_poll *poll);
 

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the files of the user-space environment share: the environment and its lanes.
+ * Internal structs and functions of the user-space environment and its lanes.
  *
- * A lane is what one thread polls: all shards in manual and hybrid mode, one shard in service mode.
- * Who holds its token
- * polls it. The core's kick and arm write a flag and wake somebody only if those who would look are
- * asleep:
+ * A lane is the set of shards that one thread polls: all shards in manual and hybrid mode, one
+ * shard in service mode. The thread that holds the token of a lane polls it. The core's kick and
+ * arm write a flag. They wake a thread only if the threads that would see the flag sleep:
  *
- *	until		the token's holder sleeps, and looks again by itself at that time (0: awake)
- *	svc_until	likewise the service thread of hybrid mode, which sleeps without the token
+ *	until		the token's holder sleeps until this time, then checks by itself (0: awake)
+ *	svc_until	the same for the service thread of hybrid mode, which sleeps without token
  *
- * Each side first writes its word, then reads the other's, both sequentially consistent, so one of
- * the two sees the other.
+ * Each side first writes its own word, then reads that of the other side, both sequentially
+ * consistent. So at least one side sees the other's write.
  */
 #ifndef LNET_USER_ENV_LANE_H
 #define LNET_USER_ENV_LANE_H
@@ -20,32 +19,33 @@
 #include "env.h"
 
 #define LANE_BATCH		16
-/* ask the kernel for the other descriptors at each 8th miss of the hot one */
+/* check the other descriptors at each 8th miss of the hot one */
 #define LANE_HOT_MISSES		8
 #define LANE_HOT_TRIES		32	/* and, so that they are not starved, at each 32nd try */
 /*
- * and when they were not looked at for so long: a few large messages to the hot one take more than
- * the time after which a path that shows no life is suspect
+ * and after this time without a check of them. A few large messages to the hot poll may take longer
+ * than the response timeout, after which a path is suspect.
  */
 #define LANE_LOOK_NS		200000
 #define LANE_WORK_BUDGET	64	/* events per visit of a shard */
 /*
- * Without traffic: keep the processor for so long, then yield it between polls. Short where a yield
- * took as long as somebody else's turn, longer again after each that did not.
+ * Without traffic, a thread spins for lane->pause_ns, then yields the processor between polls. A
+ * yield longer than YIELD_TAKEN_NS, in which another thread ran, sets the pause to the minimum; a
+ * shorter one doubles it.
  */
 #define SPIN_PAUSE_MIN_NS	1000
 #define SPIN_PAUSE_MAX_NS	16000
 #define YIELD_TAKEN_NS		5000
 #define SPIN_DEFAULT_US		100
-/* how long nobody must have polled before the service thread stands in */
+/* time without any poller after which the service thread polls */
 #define SVC_TICK_NS		2000000
-/* the token was in one hand for so many ticks: sleep until it is given back */
+/* ticks with one token holder, after which the service thread sleeps until the release */
 #define SVC_DEEP_TICKS		8
 /* service threads of a lane: one, and those that replace it while its handlers block */
 #define LANE_THREADS		5
 #define TAKEOVER_LOOKS		2	/* checks of a delivery before the watch takes over */
 #define MAX_SHARDS		64
-#define LANE_BELL		U64_MAX		/* instead of slot and generation */
+#define LANE_BELL		U64_MAX		/* in place of slot and generation */
 
 struct user_env;
 
@@ -65,7 +65,7 @@ struct lane_visit {
 	struct list_head ready;		/* MDs whose handlers are to run */
 };
 
-/* A service thread: while lane->serving is its index it polls the lane, else it is parked. */
+/* A service thread: while lane->serving is its index it polls the lane, else it waits. */
 struct lane_thread {
 	struct lane *lane;
 	pthread_t id;
@@ -74,8 +74,8 @@ struct lane_thread {
 };
 
 /*
- * A watched descriptor is known to the kernel by slot and generation, so an answer about a deleted
- * one finds nothing.
+ * The kernel reports a watched descriptor by slot and generation, so that a report about a deleted
+ * one matches no poll.
  */
 struct lane_slot {
 	struct lnet_poll *poll;		/* NULL: free */
@@ -86,18 +86,18 @@ struct lane_slot {
 struct lane {
 	struct user_env *env;
 	int epfd;			/* the descriptors and @evfd */
-	int evfd;			/* wakes who sleeps on @epfd */
-	/* hybrid: what the service thread sleeps on: @epfd, once, and its own wake */
+	int evfd;			/* wakes the thread that sleeps on @epfd */
+	/* hybrid: the service thread sleeps on @outer: @epfd (one-shot) and @svc_evfd */
 	int outer, svc_evfd;
 	unsigned int first, nr;		/* shards */
 	u32 token;			/* see above */
 	u32 turn;			/* number of the last delivery; written by the holder */
 	pthread_t owner;		/* of the token */
 	u32 visits;			/* how often the token was taken */
-	u32 nudged;			/* the holder should ask its done() */
-	u32 wanted;			/* a caller found the token in the service thread's hand */
+	u32 nudged;			/* the holder is to call its done() */
+	u32 wanted;			/* a thread has failed to take the token */
 	u64 until, svc_until;		/* see above */
-	/* the service thread waits for the token to be given back */
+	/* the service thread waits for the release of the token */
 	u32 svc_deep;
 	struct lane_thread threads[LANE_THREADS];
 	u32 serving;			/* index of the thread that serves */
@@ -105,9 +105,9 @@ struct lane {
 	u32 seen_token, seen_looks;
 	/* Only the token's holder: */
 	unsigned int misses, tries;
-	u64 now_ns, looked_ns;		/* the last step; the last that looked at all descriptors */
+	u64 now_ns, looked_ns;		/* of the last step; of the last check of all descriptors */
 	u64 pause_ns;			/* see SPIN_PAUSE_MIN_NS */
-	/* @lock: what is watched and what runs now, so that a deletion is sure. */
+	/* @lock: the watched polls and the running one, so that a deletion can wait for it. */
 	pthread_mutex_t lock;
 	pthread_cond_t ran;
 	unsigned int nr_deleting;
@@ -122,13 +122,13 @@ struct user_env {
 	enum lnet_progress_mode mode;
 	unsigned int nr_shards, nr_lanes;
 	u64 spin_ns;
-	u64 seed, secret_seed;		/* atomic; step by a constant, mixed on the way out */
+	u64 seed, secret_seed;		/* atomic; a value is the hash after adding a constant */
 	bool seeded;			/* the caller set @seed: all values are repeatable */
 	u32 stopped;
 	u32 no_pwait2;			/* the kernel does not know epoll_pwait2() */
 	u32 *mine;			/* 1; a page that is zero in a child after fork() */
-	/* Those who wait for what others get done. */
-	u32 gen;			/* counts steps that did something */
+	/* For threads that wait for progress of other threads. */
+	u32 gen;			/* counts steps with progress */
 	u32 nr_waiting;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -157,12 +157,12 @@ static inline struct lane *lane_of(struct user_env *env, unsigned int shard)
 #define seq_store(p, val)	__atomic_store_n(p, val, __ATOMIC_SEQ_CST)
 
 u64 env_clock_ns(void);
-void env_cond_init(pthread_cond_t *cond);	/* whose timed waits count by env_clock_ns() */
+void env_cond_init(pthread_cond_t *cond);	/* timed waits use env_clock_ns() */
 int env_epoll_wait(struct user_env *env, int epfd, struct epoll_event *events, int nr,
 		   u64 timeout_ns);
 void env_bell(int evfd);
 void env_bell_clear(int evfd);
-/* Somebody got something done or asks all to look again. */
+/* Wakes all waiting threads: there was progress, or they are to check again. */
 void env_publish(struct user_env *env);
 
 bool lane_token_try(struct lane *lane);
@@ -186,9 +186,10 @@ void env_watch_stop(struct user_env *env);
 bool lane_has_kicks(struct lane *lane);
 u64 lane_next_ns(struct lane *lane);
 /*
- * The token's holder polls until done(arg), or without @done until something was done, or
- * @deadline_ns, or the end of the environment. With @yield instead until it was quiet for as long
- * as one spins, or somebody wants the token. Things done, or -ESHUTDOWN.
+ * The token's holder polls until done(arg) is true, @deadline_ns, the end of the environment, or
+ * until the watch takes the token. Without @done it polls until it made progress. With @yield it
+ * polls until there was no progress for env->spin_ns, or until another thread wants the token.
+ * Returns the amount of progress, or -ESHUTDOWN.
  */
 int lane_poll(struct lane *lane, bool (*done)(void *arg), void *arg, u64 deadline_ns, bool yield);
 /* Blocks all signals in the new thread. 0 or -errno. */

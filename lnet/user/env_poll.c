@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Polling in user space: the token, one step of it, how long to spin before sleeping, and waiting
- * for another poller.
+ * Polling in user space: the token, one step, spinning before sleeping, waiting for another poller.
  */
 #include "plat.h"
 
@@ -66,8 +65,8 @@ static void wake_waiting(struct user_env *env)
 }
 
 /*
- * What was flagged while this thread still seemed to look is handed to the service thread, if that
- * one sleeps.
+ * If the service thread sleeps, wakes it for kicks and deadlines that were set while this thread
+ * still seemed to poll.
  */
 void lane_token_release(struct lane *lane)
 {
@@ -148,7 +147,7 @@ static void run_handlers(struct lane *lane)
 
 /* --- one step --------------------------------------------------------------------------------- */
 
-/* @timeout_ns U64_MAX: no limit. Number of events, 0 also for a signal. */
+/* @timeout_ns U64_MAX: no limit. Returns the number of events; 0 also after a signal. */
 int env_epoll_wait(struct user_env *env, int epfd, struct epoll_event *events, int nr,
 		   u64 timeout_ns)
 {
@@ -169,7 +168,7 @@ int env_epoll_wait(struct user_env *env, int epfd, struct epoll_event *events, i
 	return max(epoll_wait(epfd, events, nr, ms > INT_MAX ? -1 : (int)ms), 0);
 }
 
-/* Of the poll that the kernel names by @id, NULL if it was deleted since. Under the lane's lock. */
+/* Under the lane's lock. The poll with the event ID @id; NULL if it was deleted since. */
 static struct lnet_poll *poll_by_id(struct lane *lane, u64 id)
 {
 	struct lane_slot *slot = &lane->slots[(u32)id];
@@ -203,8 +202,8 @@ static bool run_poll(struct lane *lane, u64 id, u32 events)
 }
 
 /*
- * Without the lock, which would cost more than a miss: a deletion first clears @hot and then reads
- * @running, this first writes @running and then looks whether @hot still stands.
+ * Takes no lock, because a lock would cost more than a miss. A deletion first clears @hot and then
+ * reads @running. This function first writes @running and then checks that @hot is unchanged.
  */
 static bool try_hot(struct lane *lane)
 {
@@ -263,8 +262,8 @@ static int poll_descriptors(struct lane *lane)
 }
 
 /*
- * Timers are due. What came while this thread had no processor, or was busy with one connection, is
- * seen first: nobody is blamed for our own delay.
+ * If timers are due, first receives what arrived while this thread had no processor, or was busy
+ * with one connection. Otherwise a local delay would be attributed to peers.
  */
 static int look_before_timers(struct lane *lane)
 {
@@ -287,7 +286,7 @@ static int run_shards(struct lane *lane, u64 now)
 		__atomic_exchange_n(&env->kicked[i], 0, __ATOMIC_SEQ_CST);
 		next = lnet_shard_work(env->ln, i, LANE_WORK_BUDGET);
 		nr++;
-		/* Work was left: next time again, whatever the deadline that is published says. */
+		/* Work is left: visit the shard in the next step, whatever its deadline. */
 		if (next != U64_MAX && next <= env_clock_ns())
 			WRITE_ONCE(env->kicked[i], 1);
 		run_handlers(lane);
@@ -339,10 +338,7 @@ static void yield(struct lane *lane, u64 now)
 	lane->pause_ns = max_t(u64, lane->pause_ns, SPIN_PAUSE_MIN_NS);
 }
 
-/*
- * Without traffic since @idle_ns: keeps the processor for a moment, offers it for a while, then
- * sleeps.
- */
+/* No traffic since @idle_ns: spins for pause_ns, yields until env->spin_ns, then sleeps. */
 static int rest(struct lane *lane, u64 idle_ns, u64 now, u64 until)
 {
 	if (now - idle_ns >= lane->env->spin_ns)
@@ -399,11 +395,11 @@ int lane_poll(struct lane *lane, bool (*done)(void *arg), void *arg, u64 deadlin
 	return nr;
 }
 
-/* --- the calls -------------------------------------------------------------------------------- */
+/* --- functions for programs ------------------------------------------------------------------- */
 
 /*
- * Until others got something done since @gen, or the token of @lane (if any) is free. False when it
- * is too late.
+ * Waits until others made progress since @gen, or the token of @lane (or NULL) is free, or the
+ * environment ends. False: @deadline_ns has passed.
  */
 static bool wait_change(struct user_env *env, struct lane *lane, u32 gen, u64 deadline_ns)
 {
@@ -425,7 +421,7 @@ static bool wait_change(struct user_env *env, struct lane *lane, u32 gen, u64 de
 	return rc == 0;
 }
 
-/* Where a caller may poll itself: nowhere in service mode. */
+/* The lane that a caller may poll; NULL in service mode. */
 static struct lane *callers_lane(struct user_env *env)
 {
 	return env->mode == LNET_PROGRESS_SERVICE ? NULL : &env->lanes[0];

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The threads of the user-space environment: the poller of service mode, and the one that stands in
- * in hybrid mode.
- */
+/* Threads of the user-space environment: pollers of service mode, service thread of hybrid mode. */
 #include "plat.h"
 
 #include <signal.h>
@@ -31,7 +28,7 @@ static void service_turn(struct lane_thread *thread)
 	lane_poll_end(lane);
 }
 
-/* Ask to be woken, once, when a descriptor of the lane is ready. */
+/* Makes lane->outer report once when a descriptor of the lane is ready. */
 static void watch_lane(struct lane *lane)
 {
 	struct epoll_event ev = { .events = EPOLLIN | EPOLLONESHOT, .data.u64 = 0 };
@@ -49,7 +46,7 @@ static void svc_wait(struct lane *lane, u64 timeout_ns)
 			env_bell_clear(lane->svc_evfd);
 }
 
-/* Nobody polls: sleep until a descriptor is ready, the next deadline, a kick, or the end. */
+/* If no thread polls: sleeps until a descriptor is ready, the next deadline, a kick, or the end. */
 static void svc_guard(struct lane *lane)
 {
 	u64 until, now;
@@ -66,9 +63,9 @@ static void svc_guard(struct lane *lane)
 }
 
 /*
- * Somebody polls, or did lately: look again each tick, at the cost of no system call to him.
- * Returns when for a whole tick nobody had the token. One that keeps the token for long is not
- * watched but asked to say when he leaves.
+ * While another thread polls, or did recently: checks at each tick, without a system call of that
+ * thread. Returns if no thread had the token for a whole tick. If one thread keeps the token for
+ * SVC_DEEP_TICKS, sleeps until that thread releases it.
  */
 static void svc_stand_by(struct lane *lane)
 {
@@ -150,7 +147,7 @@ int env_thread_create(pthread_t *id, void *(*main_fn)(void *arg), void *arg)
 	sigset_t all, before;
 	int rc;
 
-	/* Signals are the application's, and splice() has no way to ask for no SIGPIPE. */
+	/* Signals are for threads of the application; splice() has no flag that avoids SIGPIPE. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	rc = pthread_create(id, NULL, main_fn, arg);
