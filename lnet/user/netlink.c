@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The server side of management over NETLINK_USERSOCK: who may ask, requests in, messages out. */
+/* Server of management over NETLINK_USERSOCK: permissions, requests, replies. */
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <linux/genetlink.h>
@@ -15,25 +15,25 @@
 #include "netlink.h"
 
 #define REQUEST_MAX	65536	/* longest request, bytes */
-#define DATAGRAM_MAX	32768	/* answers go out in pieces of this */
-/* room kept for the end of a dump, or what a verdict adds to its request */
+#define DATAGRAM_MAX	32768	/* replies are sent in pieces of this size */
+/* reserved for the end of a dump, or for what an ACK adds to its request */
 #define TAIL_MAX	512
 #define ACK_MAX		(REQUEST_MAX + TAIL_MAX)
 #define GONE_MS		1000	/* between checks that a client still waits */
-/* a reader whose queue is full is tried again after this, doubling */
+/* pause before a retry to a reader with a full queue; doubles */
 #define RETRY_MIN_MS	1
 #define RETRY_MAX_MS	50
-#define JOIN_MS		500	/* between looks for interfaces that were not there */
-#define STALLED_MS	60000	/* a reader that took nothing for so long has gone */
+#define JOIN_MS		500	/* between checks for interfaces that did not exist */
+#define STALLED_MS	60000	/* a reader that took nothing for this time is dropped */
 
-/* Who asked, and how the answer is to look. */
+/* The sender of a request; port and sequence of the reply. */
 struct client {
 	u32 portid, seq;
 	uid_t uid;
 	pid_t pid;
 };
 
-/* A dump under way. */
+/* A dump in progress. */
 struct job {
 	struct list_head link;
 	struct client client;
@@ -43,7 +43,7 @@ struct job {
 	bool waiting;		/* for other nodes */
 	bool finished;		/* the end is in @buf or was sent */
 	u32 len;		/* bytes of @buf that the client has not taken */
-	u64 since_ms, retry_ms;	/* of the last progress; pause before the next try */
+	u64 since_ms, retry_ms;	/* time of the last progress; pause before the next try */
 	u64 look_ms;		/* time of the last check that the client waits */
 	u32 buf[DATAGRAM_MAX / sizeof(u32)];
 };
@@ -55,7 +55,7 @@ struct lnet_nl_server {
 	int fd, wake_fd;
 	struct list_head jobs;
 	unsigned int nr_jobs;
-	u64 join_ms;		/* of the last look for interfaces that wait */
+	u64 join_ms;		/* of the last check for interfaces that wait */
 	u8 request[REQUEST_MAX];
 	u32 ack[ACK_MAX / sizeof(u32)];
 };
@@ -68,7 +68,7 @@ static u64 now_ms(void)
 	return (u64)ts.tv_sec * 1000 + (u64)ts.tv_nsec / 1000000;
 }
 
-/* ---- what control asks of the platform ------------------------------------------------------- */
+/* ---- functions of the platform for control/ -------------------------------------------------- */
 
 static bool take_address(const struct sockaddr *sa, u32 net, struct lnet_nid *nid)
 {
@@ -88,7 +88,7 @@ static bool take_address(const struct sockaddr *sa, u32 net, struct lnet_nid *ni
 	return !lnet_nid_parse(nid, text);
 }
 
-/* IPv4 before IPv6; labels ("eth0:1") are names too. */
+/* IPv4 before IPv6; @ifname may be a label ("eth0:1"). */
 static int interface_nid(void *arg, const char *ifname, u32 net, struct lnet_nid *nid)
 {
 	static const int families[] = { AF_INET, AF_INET6 };
@@ -119,7 +119,7 @@ static bool is_candidate(const struct ifaddrs *ifa, int family)
 	return ifa->ifa_addr && ifa->ifa_addr->sa_family == family && ifa->ifa_flags & IFF_UP;
 }
 
-/* IPv4 before IPv6 of an interface, interfaces in their order. */
+/* The first interface that is up and has an address, except loopback; IPv4 before IPv6. */
 static int first_nid(void *arg, u32 net, struct lnet_nid *nid, char ifname[16])
 {
 	struct ifaddrs *all, *ifa;
@@ -165,7 +165,7 @@ static const struct lnet_control_ops control_ops = {
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-/* Appends the text as a TLV behind @msg_len bytes of the message at @msg; its new length. */
+/* Appends @text as a TLV to the message of @msg_len bytes at @msg. Returns the new length. */
 static u32 put_text(u8 *msg, u32 msg_len, const char *text)
 {
 	struct nlattr a = { .nla_type = NLMSGERR_ATTR_MSG };
@@ -186,8 +186,8 @@ static u16 text_flag(const char *text)
 }
 
 /*
- * Verdict on a request, at @at with at least ACK_MAX bytes; its length. An error has the whole
- * request in it, as the kernel's has: stock's tool finds the text behind it.
+ * Writes the ACK of a request to @at, at least ACK_MAX bytes. Returns its length. An error contains
+ * the whole request, as in the kernel, because stock's tool expects the text after it.
  */
 static u32 put_ack(void *at, const struct nlmsghdr *req, u32 portid, int err, const char *text)
 {
@@ -210,7 +210,7 @@ static u32 put_ack(void *at, const struct nlmsghdr *req, u32 portid, int err, co
 	return len;
 }
 
-/* The end of a dump, as put_ack(). */
+/* Writes the end of a dump, as put_ack(). */
 static u32 put_done(void *at, const struct client *client, int err, const char *text)
 {
 	struct {
@@ -230,8 +230,8 @@ static u32 put_done(void *at, const struct client *client, int err, const char *
 }
 
 /*
- * The next piece of a dump into @buf; its length. @end: the verdict is in it. 0 and not the end:
- * the answer comes later.
+ * Writes the next piece of a dump to @buf. Returns its length. *@end: it contains the end of the
+ * dump. 0 without the end: the reply follows later.
  */
 static u32 fill(struct lnet_ctl_dump *d, const struct client *client, u8 cmd, void *buf,
 		struct lnet_ctl_err *e, bool *end)
@@ -248,7 +248,7 @@ static u32 fill(struct lnet_ctl_dump *d, const struct client *client, u8 cmd, vo
 	return w.b.len + put_done((u8 *)buf + w.b.len, client, rc, e->text);
 }
 
-/* ---- dumps under way ------------------------------------------------------------------------- */
+/* ---- dumps in progress ----------------------------------------------------------------------- */
 
 static void job_free(struct lnet_nl_server *srv, struct job *job)
 {
@@ -258,7 +258,7 @@ static void job_free(struct lnet_nl_server *srv, struct job *job)
 	kfree(job);
 }
 
-/* 0, -EAGAIN (its queue is full), or another error: the client has gone. */
+/* 0, -EAGAIN (the client's queue is full), or another error: the client has closed its socket. */
 static int send_to(struct lnet_nl_server *srv, u32 portid, const void *buf, u32 len)
 {
 	struct sockaddr_nl to = { .nl_family = AF_NETLINK, .nl_pid = portid };
@@ -294,7 +294,7 @@ static void job_fill(struct job *job)
 	job->len = fill(&job->dump, &job->client, job->cmd, job->buf, &job->e, &job->finished);
 }
 
-/* As far as the client takes it. False: the job is over. */
+/* Sends as much as the client takes. False: the job has ended. */
 static bool job_run(struct lnet_nl_server *srv, struct job *job)
 {
 	for (;;) {
@@ -424,7 +424,7 @@ static bool is_told(const struct nlmsghdr *h, const struct lnet_ctl_req *req)
 	return is_dump(h) || lnet_control_tells(req->cmd, req->flags);
 }
 
-/* False: nothing for us. */
+/* False: not a request to this server. */
 static bool request_read(const struct nlmsghdr *h, struct lnet_ctl_req *req)
 {
 	const struct genlmsghdr *g = (const void *)((const u8 *)h + NLMSG_HDRLEN);
@@ -469,7 +469,7 @@ static void client_named(struct client *client, const struct ucred *who)
 	client->pid = who->pid;
 }
 
-/* One datagram. False: there is none. */
+/* Receives one datagram and serves its requests. False: there is none. */
 static bool receive(struct lnet_nl_server *srv)
 {
 	struct sockaddr_nl from = { .nl_pid = 0 };
@@ -600,7 +600,7 @@ void lnet_nl_server_wake(struct lnet_nl_server *srv)
 	u64 one = 1;
 
 	if (write(srv->wake_fd, &one, sizeof(one)) < 0)
-		return;		/* full: it will wake */
+		return;		/* full: the step returns anyway */
 }
 
 static void join(struct lnet_nl_server *srv)

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The part of plat.h that is more than a line: memory with fault injection, messages, checks of
- * locks, text to numbers.
- */
+/* Functions of plat.h: memory with fault injection, messages, checks of locks, text to numbers. */
 #include "plat.h"
 
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-/*
- * These three belong to the process, not to an instance: nothing in the core reads them to decide.
- */
+/* These belong to the process, not to an instance. No decision of the core depends on them. */
 bool (*plat_alloc_fail)(size_t size);
 static void (*print_fn)(enum plat_level level, const char *text);
 __thread unsigned int plat_nr_spin;
@@ -68,10 +63,7 @@ void plat_bug(const char *what, const char *file, int line)
 	abort();
 }
 
-/*
- * glibc notes the owner of every mutex, so the check needs no room of ours and sizes are equal in
- * all builds.
- */
+/* glibc stores the owner of each mutex, so the check needs no field that changes struct sizes. */
 bool plat_mutex_mine(const pthread_mutex_t *mutex)
 {
 #ifdef __GLIBC__

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Passive platform of the core in user space: the kernel's spelling for types, memory, locks and
- * messages.
+ * The platform of the core in user space: the kernel's names for types, memory, locks and messages.
  *
- * lnet/kernel/plat.h gives the same names to the kernel build. A name enters the core only by being
- * in both files. Anything active (time, waking up, randomness) is a service of struct lnet_env and
- * not here.
+ * lnet/kernel/plat.h has the same names for the kernel build. The core uses only names that are in
+ * both files. Active services (time, wake-ups, random numbers) are in struct lnet_env.
  */
 #ifndef LNET_USER_PLAT_H
 #define LNET_USER_PLAT_H
@@ -63,10 +61,9 @@ typedef unsigned int gfp_t;
 #endif
 
 /*
- * "Some shard of the instance is locked" as one capability, checked by clang -Wthread-safety: clang
- * cannot follow aliases of a lock expression in C, one global role it can. No memory stands behind
- * it. lnet_shard_role_take() and _drop() are what the functions that really lock and unlock a shard
- * call.
+ * "A shard of the instance is locked" as a capability for clang -Wthread-safety. In C, clang cannot
+ * follow aliases of a lock expression, but it can follow one global role, which has no memory.
+ * Functions that lock and unlock a shard call lnet_shard_role_take() and lnet_shard_role_drop().
  */
 #if defined(__clang__) && !defined(__CHECKER__)
 struct __attribute__((capability("role"))) lnet_shard_role { char unused; };
@@ -120,11 +117,11 @@ static inline __no_lock_check void lnet_shard_role_drop(void) {}
 #define plat_static_assert(expr, text, ...)	_Static_assert(expr, text)
 #define BUILD_BUG_ON(cond)	_Static_assert(!(cond), "BUILD_BUG_ON: " #cond)
 
-/* Relaxed atomics and not volatile: the sanitizer for threads then knows that the race is meant. */
+/* Relaxed atomics, not volatile: the thread sanitizer then accepts the intended race. */
 #define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_RELAXED)
 #define WRITE_ONCE(x, val)	__atomic_store_n(&(x), (val), __ATOMIC_RELAXED)
 
-/* --- what must not happen --------------------------------------------------------------------- */
+/* --- bugs and warnings ------------------------------------------------------------------------ */
 
 /* Prints; a build with LNET_DEBUG (tests, sanitizers) then aborts. */
 void plat_warned(const char *what, const char *file, int line) __cold;
@@ -149,7 +146,7 @@ void plat_bug(const char *what, const char *file, int line) __cold __attribute__
 		pr_warn(fmt, ##__VA_ARGS__);				\
 	plat_say_; })
 
-/* --- which edges of the core's machines a run takes: recorded in builds for tests only -------- */
+/* --- edges of state machines that a run takes: recorded only in builds for tests -------------- */
 
 enum plat_machine {
 	PLAT_MACHINE_op, PLAT_MACHINE_att, PLAT_MACHINE_rx, PLAT_MACHINE_ni, PLAT_MACHINE_contact,
@@ -188,9 +185,9 @@ enum plat_level { PLAT_ERR, PLAT_WARN, PLAT_INFO, PLAT_DEBUG };
 
 void plat_print(enum plat_level level, const char *fmt, ...) __printf(2, 3);
 /*
- * Where messages go: @fn gets one formatted message per call, from any thread, perhaps under locks.
- * NULL, the default, drops them. Set once, before the first instance: the setting belongs to the
- * process.
+ * Sets the function for messages. Any thread may call @fn, perhaps under locks, with one formatted
+ * message per call. NULL, the default, drops messages. Call it once, before the first instance: the
+ * setting belongs to the process.
  */
 void plat_print_set(void (*fn)(enum plat_level level, const char *text));
 
@@ -209,8 +206,8 @@ void plat_print_set(void (*fn)(enum plat_level level, const char *text));
 #define NUMA_NO_NODE	(-1)
 
 /*
- * Fault injection for tests: when set, each allocation asks it first and fails if the answer is
- * true. Any thread may call it. Belongs to the process; only tests write it.
+ * Fault injection for tests: if set, each allocation calls it first, and fails if it returns true.
+ * Any thread may call it. Belongs to the process; only tests write it.
  */
 extern bool (*plat_alloc_fail)(size_t size);
 
@@ -254,7 +251,7 @@ static inline void *kcalloc(size_t nr, size_t size, gfp_t gfp)
 #define PTR_ERR_OR_ZERO(p)	((int)(IS_ERR(p) ? PTR_ERR(p) : 0))
 #define ERR_CAST(p)		((void *)(p))
 
-/* A piece of memory of ours, laid out as struct iovec. */
+/* A range of local memory, with the layout of struct iovec. */
 struct kvec {
 	void *iov_base;
 	size_t iov_len;
@@ -263,9 +260,9 @@ struct kvec {
 /* --- locks ------------------------------------------------------------------------------------ */
 
 /*
- * A spin lock is a plain mutex here (a spinning one waits for its own preempted holder), but keeps
- * the rules of one: with LNET_DEBUG taking it twice, sleeping (might_sleep, an allocation that may
- * sleep) or a missing lockdep_assert_held() aborts.
+ * A spin lock is a plain mutex here, because a spinning thread might wait for a preempted holder.
+ * The rules of spin locks apply: with LNET_DEBUG, taking a lock twice, sleeping
+ * (might_sleep(), an allocation that may sleep) or a false lockdep_assert_held() aborts.
  */
 typedef struct {
 	pthread_mutex_t mutex;
@@ -278,7 +275,7 @@ struct mutex {
 #define DEFINE_SPINLOCK(name)	spinlock_t name = { PTHREAD_MUTEX_INITIALIZER }
 #define DEFINE_MUTEX(name)	struct mutex name = { PTHREAD_MUTEX_INITIALIZER }
 
-/* Number of spin locks that the calling thread holds; kept up only with LNET_DEBUG. */
+/* Number of spin locks that the calling thread holds; counted only with LNET_DEBUG. */
 extern __thread unsigned int plat_nr_spin;
 bool plat_mutex_mine(const pthread_mutex_t *mutex);
 
@@ -295,7 +292,7 @@ bool plat_mutex_mine(const pthread_mutex_t *mutex);
 #define lockdep_assert_not_held(l)	((void)(l))
 #define might_sleep()		((void)0)
 #endif
-/* Names the calling thread, among those that live; for comparing only. */
+/* Identifies the calling thread among the existing threads; only for comparison. */
 #define plat_self()		((const void *)pthread_self())
 #define cond_resched()		might_sleep()
 #define cpu_relax()		plat_relax()
@@ -329,9 +326,9 @@ static inline int spin_trylock(spinlock_t *lock)
 	return taken;
 }
 
-/* For locks of one class taken in order (all shards); the order is the caller's to keep. */
+/* For locks of one class taken in order (all shards); the caller ensures the order. */
 #define spin_lock_nested(lock, subclass)	((void)(subclass), spin_lock(lock))
-/* Any number of one class, because @outer is held. */
+/* For any number of locks of one class, because @outer is held. */
 #define spin_lock_nest_lock(lock, outer)	((void)(outer), spin_lock(lock))
 
 static inline void mutex_init(struct mutex *lock)
@@ -372,18 +369,16 @@ static inline void plat_relax(void)
 #endif
 }
 
-/* --- waiting: of configuration only, never in a pass ------------------------------------------ */
+/* --- sleeping: only in configuration, never in a pass ----------------------------------------- */
 
 void usleep_range(unsigned long min_us, unsigned long max_us);
 
 /* --- text ------------------------------------------------------------------------------------- */
 
-/* As snprintf(), but returns what was really written without the final 0. */
+/* As snprintf(), but returns the number of bytes written, without the final 0. */
 int scnprintf(char *buf, size_t size, const char *fmt, ...) __printf(3, 4);
 int vscnprintf(char *buf, size_t size, const char *fmt, va_list args) __printf(3, 0);
-/*
- * Copies with a final 0 always, if @size is not 0. Returns the length, or -E2BIG when @src was cut.
- */
+/* Copies, with a final 0 unless @size is 0. Returns the length, or -E2BIG if @src was cut. */
 ssize_t strscpy(char *dst, const char *src, size_t size);
 
 /*
@@ -396,7 +391,7 @@ int kstrtoll(const char *text, unsigned int base, long long *res) __must_check;
 int kstrtouint(const char *text, unsigned int base, unsigned int *res) __must_check;
 int kstrtoint(const char *text, unsigned int base, int *res) __must_check;
 
-/* --- modules, which user space has none of ---------------------------------------------------- */
+/* --- modules: none in user space -------------------------------------------------------------- */
 
 struct module;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Part of plat.h: atomics, reference counts and barriers with the kernel's memory order (values
- * returned: full, else relaxed).
+ * Part of plat.h: atomics, reference counts and barriers with the memory order of the kernel (full
+ * if a value is returned, else relaxed).
  */
 #ifndef LNET_USER_PLAT_ATOMIC_H
 #define LNET_USER_PLAT_ATOMIC_H
@@ -9,8 +9,8 @@
 #include <sys/single_threaded.h>
 
 /*
- * Nobody else can look: then a plain operation is as good as a locked one, which is dear. A thread
- * that is made later sees all that was done before.
+ * True if the process has one thread. A plain operation is then sufficient, and much cheaper than a
+ * locked one. A thread that is created later sees all earlier writes.
  */
 #define plat_alone()		__builtin_expect(__libc_single_threaded, 1)
 #define plat_add(p, i, order)							\
@@ -24,7 +24,7 @@
 #define xchg(p, val)		__atomic_exchange_n((p), (val), __ATOMIC_SEQ_CST)
 #define plat_cmpxchg(p, old, new)						\
 	__atomic_compare_exchange_n(p, old, new, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)
-/* The value found; the exchange took place if it equals @old. */
+/* Returns the value found; the exchange took place if it equals @old. */
 #define cmpxchg(p, old, new) ({						\
 	typeof(*(p)) plat_old_ = (old);					\
 	plat_cmpxchg((p), &plat_old_, (new));				\
@@ -130,7 +130,7 @@ PLAT_ATOMIC(atomic, atomic_t, int)
 PLAT_ATOMIC(atomic64, atomic64_t, s64)
 #undef PLAT_ATOMIC
 
-/* The bits found; full order. */
+/* Returns the bits found; full order. */
 static inline int atomic_fetch_or(int i, atomic_t *v)
 {
 	int was;
@@ -142,7 +142,7 @@ static inline int atomic_fetch_or(int i, atomic_t *v)
 	return was;
 }
 
-/* A count of references: taking one from 0 and dropping below 0 are bugs. */
+/* A reference count: taking a reference at 0 and dropping one below 0 are bugs. */
 typedef struct {
 	atomic_t refs;
 } refcount_t;

@@ -11,7 +11,7 @@ struct list_head {
 };
 
 struct hlist_node {
-	/* pprev: where the pointer to this node is; NULL: on no chain */
+	/* pprev: address of the pointer to this node; NULL: in no chain */
 	struct hlist_node *next, **pprev;
 };
 
@@ -100,7 +100,7 @@ static inline void list_replace_init(struct list_head *old, struct list_head *no
 	INIT_LIST_HEAD(old);
 }
 
-/* All of @list between @a and @b, which are neighbours; @list keeps stale pointers. */
+/* Inserts the nodes of @list between the neighbours @a and @b; @list keeps stale pointers. */
 static inline void plat_list_splice(struct list_head *list, struct list_head *a,
 				    struct list_head *b)
 {
@@ -120,7 +120,7 @@ static inline void list_splice_tail(struct list_head *list, struct list_head *he
 	plat_list_splice(list, head->prev, head);
 }
 
-/* Moves what is in @head up to and including @entry to @list, which was empty. */
+/* Moves the nodes of @head up to and including @entry to @list, which was empty. */
 static inline void list_cut_position(struct list_head *list, struct list_head *head,
 				     struct list_head *entry)
 {
@@ -225,7 +225,7 @@ static inline int hlist_empty(const struct hlist_head *head)
 	return !READ_ONCE(head->first);
 }
 
-/* Puts @node where *@where points now, in front of what is there. */
+/* Inserts @node before the node to which *@where points. */
 static inline void plat_hlist_insert(struct hlist_node *node, struct hlist_node **where)
 {
 	node->next = *where;
@@ -265,7 +265,7 @@ static inline void hlist_del(struct hlist_node *node)
 	hlist_del_init(node);
 }
 
-/* All of @old becomes all of @head, which was empty. */
+/* Moves all nodes of @old to @head, which was empty. */
 static inline void hlist_move_list(struct hlist_head *old, struct hlist_head *head)
 {
 	head->first = old->first;

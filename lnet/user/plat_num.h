@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Part of plat.h: numbers. Least and greatest, division, logarithms, bit maps, byte order,
+ * Part of plat.h, numbers: minimum and maximum, division, logarithms, bit maps, byte order,
  * unaligned memory, time units.
  */
 #ifndef LNET_USER_PLAT_NUM_H
@@ -94,13 +94,13 @@ static inline u64 div_u64_rem(u64 n, u32 d, u32 *rem)
 	return n / d;
 }
 
-/* a * b / c without overflow in the middle. */
+/* a * b / c without overflow of a * b. */
 static inline u64 mul_u64_u64_div_u64(u64 a, u64 b, u64 c)
 {
 	return (u64)((unsigned __int128)a * b / c);
 }
 
-/* Divides the lvalue @n in place and gives the remainder. */
+/* Divides the lvalue @n in place and returns the remainder. */
 #define do_div(n, d) ({							\
 	u32 plat_d_ = (d);						\
 	u32 plat_rem_ = (u32)((u64)(n) % plat_d_);			\
@@ -119,10 +119,7 @@ static inline u64 mul_u64_u64_div_u64(u64 a, u64 b, u64 c)
 #define GENMASK_ULL(hi, lo)	((~0ULL << (lo)) & (~0ULL >> (63 - (hi))))
 #define DECLARE_BITMAP(name, bits)	unsigned long name[BITS_TO_LONGS(bits)]
 
-/*
- * Position of the highest bit set, counted from 1; 0 for 0. ffs() of <strings.h> is the kernel's
- * too.
- */
+/* Position of the highest set bit, counted from 1; 0 for 0. <strings.h> has ffs() of the kernel. */
 static inline int fls(unsigned int x)
 {
 	return x ? 32 - __builtin_clz(x) : 0;
@@ -133,7 +130,7 @@ static inline int fls64(u64 x)
 	return x ? 64 - __builtin_clzll(x) : 0;
 }
 
-/* Of the lowest and highest bit set, counted from 0; @x is not 0. */
+/* Position of the lowest and the highest set bit, counted from 0; @x is not 0. */
 static inline unsigned long __ffs(unsigned long x)
 {
 	return (unsigned long)__builtin_ctzl(x);
@@ -164,7 +161,7 @@ static inline bool test_bit(unsigned long nr, const unsigned long *map)
 	return READ_ONCE(map[BIT_WORD(nr)]) & BIT_MASK(nr);
 }
 
-/* The double underscore: not atomic, the caller holds the lock of the map. */
+/* With a double underscore: not atomic, the caller holds the lock of the map. */
 static inline void __set_bit(unsigned long nr, unsigned long *map)
 {
 	map[BIT_WORD(nr)] |= BIT_MASK(nr);
@@ -212,7 +209,7 @@ static inline bool test_and_clear_bit(unsigned long nr, unsigned long *map)
 	       BIT_MASK(nr);
 }
 
-/* First bit from @from on that is set in map ^ flip; @size when there is none. @flip is 0 or ~0. */
+/* First bit from @from on that is set in map ^ flip; @size if there is none. @flip is 0 or ~0. */
 static inline unsigned long plat_find_bit(const unsigned long *map, unsigned long size,
 					  unsigned long from, unsigned long flip)
 {
