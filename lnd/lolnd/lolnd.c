@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The loopback driver: what is sent to an own NID is received by the next thread that may, and
- * copied once.
+ * The loopback driver: the next permitted thread receives a message to a local NID, with one copy.
  */
 #include "plat.h"
 #include <lnet/lnd.h>
 #include <lnet/wire.h>
 #include "model/model.h"
 
-#define LO_EPOCH	1U	/* no connection, so none ever dies */
-#define LO_BURST	64U	/* messages a visit delivers before others have their turn */
-#define LO_FRAGS	16U	/* pieces of a payload copied at a time */
+#define LO_EPOCH	1U	/* constant: no connection can be lost */
+#define LO_BURST	64U	/* messages per visit, so that other work has its turn */
+#define LO_FRAGS	16U	/* fragments of a payload per copy step */
 
 /*
- * At the NI's priv. Order is that of the queue, so one thread delivers at a time (@busy); another
- * that comes meanwhile leaves what it queued to that one.
+ * The private data of the NI. One thread delivers at a time (@busy), in the order of the queue.
+ * Another thread that queues an attempt meanwhile leaves it to the delivering thread.
  */
 struct lo {
-	spinlock_t lock;		/* and att->link, att->lnd, rx->lnd of what we have; leaf */
+	spinlock_t lock;		/* leaf; also of att->link, att->lnd, rx->lnd held here */
 	struct list_head queue;		/* attempts in AT_QUEUE */
 	struct list_head parked;	/* attempts in AT_PARKED */
 	bool busy, stopped;
@@ -31,15 +30,16 @@ struct lo {
  */
 enum lo_place {
 	AT_QUEUE,
-	AT_HAND,	/* a thread is at work with it, or it came back */
-	/* the same, and meanwhile the core's last word came to ops->land: that thread will obey */
+	AT_HAND,	/* a thread processes it, or it was completed */
+	/* as AT_HAND, and ops->land was called meanwhile: that thread executes the verdict */
 	AT_VERDICT,
 	AT_PARKED,	/* waits for ops->land */
 };
 
 /*
- * What waits for ops->land: rx->lnd[0] is its attempt, or NULL when that was given back before.
- * Then rx->lnd[1] is a copy of the payload, or NULL when there was no memory for one.
+ * A payload that was read aside. If a received message waits for ops->land, rx->lnd[0] is its
+ * attempt, or NULL if the attempt was already completed. If NULL, rx->lnd[1] is the copy of the
+ * payload, or NULL if there was no memory for it.
  */
 struct aside {
 	u32 len;
@@ -96,7 +96,7 @@ static struct aside *read_aside(const struct lnet_att *att)
 	return aside;
 }
 
-/* The core's last word about @rx is there: obeyed, the attempt given back with @how. */
+/* Executes the final verdict on @rx, and completes the attempt with @how. */
 static void land_from(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_att *att,
 		      enum lnet_outcome how)
 {
@@ -109,8 +109,8 @@ static void land_from(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_att *
 }
 
 /*
- * The message at hand (AT_HAND or AT_VERDICT) has to wait. Small ones, and those whose sender
- * insists, are read aside, so that the sender has its memory and its credits back.
+ * Makes a message (AT_HAND or AT_VERDICT) wait for ops->land. With @give_back its payload is read
+ * aside, so that the sender's memory and credits are released: for small messages and aborts.
  */
 static void park(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx, struct lnet_att *att,
 		 bool give_back, enum lnet_outcome how)
@@ -148,7 +148,7 @@ static bool is_small(struct lnet_ni *ni, const struct lnet_att *att)
 	return buf.len <= READ_ONCE(tun->hold_max);
 }
 
-/* ---- receiving what was sent ----------------------------------------------------------------- */
+/* ---- receiving ------------------------------------------------------------------------------- */
 
 static void receive(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att)
 {
@@ -166,7 +166,7 @@ static void receive(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *at
 		return;
 	}
 	att->lnd[0] = rx;
-	rx->lnd[0] = att;		/* before begin: ops->land may come while it returns */
+	rx->lnd[0] = att;		/* before begin, as ops->land may precede its return */
 	rx->lnd[1] = NULL;
 	lnet_att_hdr(att, &hdr);
 	switch (lnet_rx_begin(p, ni, rx, &hdr, att->pni)) {
@@ -198,7 +198,7 @@ static bool busy_begin(struct lo *lo)
 	return mine;
 }
 
-/* The next attempt, or NULL when the visit ends: then we are not busy any more. */
+/* The next attempt, or NULL if the visit ends; @busy is then false. */
 static struct lnet_att *busy_next(struct lo *lo, unsigned int nr, bool *more)
 {
 	struct lnet_att *att = NULL;
@@ -305,9 +305,7 @@ static int lo_send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att
 	return -ESHUTDOWN;
 }
 
-/*
- * Receiving may end in handlers, which a caller of the API must not run: then the worker does it.
- */
+/* Receiving may run handlers, which a caller of the API must not, so the worker receives then. */
 static void lo_flush(struct lnet_pass *p, struct lnet_ni *ni)
 {
 	if (p->kind == LNET_PASS_CALL)
@@ -316,7 +314,7 @@ static void lo_flush(struct lnet_pass *p, struct lnet_ni *ni)
 		deliver(p, ni);
 }
 
-/* True: @att was at @place, which is a list, and was taken from there. */
+/* True: @att was in the list @place, and was removed from it. */
 static bool take_from(struct lo *lo, struct lnet_att *att, enum lo_place place)
 {
 	bool waits;
@@ -373,10 +371,7 @@ static void lo_land(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx)
 		land_aside(p, rx, rx->lnd[1]);
 }
 
-/*
- * A landing is one copy by the thread that has it: it ends by itself, sooner than it could be
- * stopped.
- */
+/* Does nothing: one thread receives a payload by one copy, and ends sooner than an abort could. */
 static void lo_rx_stop(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx)
 {
 	(void)p;
@@ -385,7 +380,7 @@ static void lo_rx_stop(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *
 }
 
 const struct lnet_lnd_ops lnet_lo_ops = {
-	/* no owner: it is part of the core, which need not be held by itself */
+	/* no owner: it is part of the core, which needs no reference to its own module */
 	.name = "lolnd",
 	.type = LNET_LND_LO,
 	.ni_priv_size = sizeof(struct lo),
