@@ -199,7 +199,7 @@ void lane_thread_stop(struct lane *lane);
 /* True if @thread is the service thread that serves @lane. */
 bool lane_is_served_by(struct lane *lane, pthread_t thread);
 /*
- * Called by the watch: a parked or new service thread replaces the one that serves @lane. If all
+ * Called by the watch: a waiting or new service thread replaces the one that serves @lane. If all
  * LANE_THREADS are in handlers, nothing changes.
  */
 void lane_thread_replace(struct lane *lane);

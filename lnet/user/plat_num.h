@@ -119,7 +119,7 @@ static inline u64 mul_u64_u64_div_u64(u64 a, u64 b, u64 c)
 #define GENMASK_ULL(hi, lo)	((~0ULL << (lo)) & (~0ULL >> (63 - (hi))))
 #define DECLARE_BITMAP(name, bits)	unsigned long name[BITS_TO_LONGS(bits)]
 
-/* Position of the highest set bit, counted from 1; 0 for 0. <strings.h> has ffs() of the kernel. */
+/* Position of the highest set bit, from 1; 0 for 0. The kernel's ffs() is also in <strings.h>. */
 static inline int fls(unsigned int x)
 {
 	return x ? 32 - __builtin_clz(x) : 0;
