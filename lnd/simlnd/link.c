@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a simulated link does to a message now: the faults of the world, by rail, node and chance.
+ * Effects of a simulated link on a message: the faults of the world, by rail, node and probability.
  */
 #include "lnd/simlnd/simlnd.h"
 #include "lnd/socklnd/sim.h"
@@ -22,7 +22,7 @@ static bool on_rail(const struct sim_fault *f, u32 rail)
 	return f->rail < 0 || (u32)f->rail == rail;
 }
 
-/* A fault of a node, or between two. Direction matters to the one-way kinds only. */
+/* A fault of a node, or between two nodes. Only one-way kinds depend on the direction. */
 static bool concerns(const struct sim_fault *f, u32 from, u32 to)
 {
 	if (f->below)
@@ -44,7 +44,7 @@ static bool cuts(u8 kind)
 	return kind == SIM_CUT || kind == SIM_CUT_OUT || kind == SIM_CUT_IN || kind == SIM_LINK;
 }
 
-/* The fault of one of the kinds that @want says that acts on this link now. */
+/* The first fault of a kind that @want accepts and that acts on this link now; NULL: none. */
 static const struct sim_fault *acting(struct sim_world *w, bool (*want)(u8 kind), u32 rail,
 				      u32 from, u32 to)
 {
@@ -193,7 +193,7 @@ static void restart(struct sim_world *w, const struct sim_fault *f)
 		w->on_restart(w, n);
 }
 
-/* Interfaces of the configuration, changed while it runs. */
+/* Drains or deletes an interface while its node runs, or reverts that. */
 static void ni_set(struct sim_world *w, const struct sim_fault *f, u32 n, u32 rail, bool on)
 {
 	struct lnet *ln = w->node[n].ln;
@@ -208,7 +208,7 @@ static void ni_set(struct sim_world *w, const struct sim_fault *f, u32 n, u32 ra
 	else
 		err = sim_ni_add(w, n, rail);
 	w->count.fault[f->kind] += on;
-	if (err && err != -EEXIST && err != -ENOENT)	/* a node that came up anew has all */
+	if (err && err != -EEXIST && err != -ENOENT)	/* a restarted node has all */
 		sim_fail(w, "node %u: %s: %d", n, sim_fault_names[f->kind], err);
 }
 
@@ -238,7 +238,7 @@ static enum lnet_rule_kind rule_kind(const struct sim_fault *f)
 	return f->kind == SIM_RULE_DELAY ? LNET_RULE_K_STOCK_DELAY : LNET_RULE_K_STOCK_DROP;
 }
 
-/* An operator's rule at interface @rail of node @n; a new node has none. */
+/* Adds an operator's rule at interface @rail of node @n; a restarted node has none. */
 static int rule_add(struct sim_world *w, const struct sim_fault *f, u32 n, u32 rail)
 {
 	struct lnet *ln = w->node[n].ln;
@@ -249,7 +249,7 @@ static int rule_add(struct sim_world *w, const struct sim_fault *f, u32 n, u32 r
 	lnet_rule_init(&rule, rule_kind(f));
 	rule.rate = 1000 / max(f->permille, 1U);
 	if (f->kind == SIM_RULE_DELAY)
-		rule.delay_ns = f->delay_ns;	/* delays know no interface */
+		rule.delay_ns = f->delay_ns;	/* delay rules have no local NID */
 	else
 		rule.local = w->node[n].lnet_ni[rail]->nid;
 	if (f->kind == SIM_RULE) {
@@ -294,7 +294,7 @@ static bool comes_and_goes(u8 kind)
 	return kind == SIM_LINK || kind == SIM_SPEED || is_rule(kind) || is_config(kind);
 }
 
-/* Again while it acts: a link that flaps, resets and restarts that come again. */
+/* Repeats while the fault acts: a link that flaps, periodic resets and restarts. */
 static void fault_event(struct sim_world *w, void *arg, u64 num)
 {
 	const struct sim_fault *f = arg;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Messages on simulated links: posted, carried, landed, and given back. */
+/* Messages on simulated links: posted, carried, received and completed. */
 #include "lnd/simlnd/simlnd.h"
 #include "lnet/model/model.h"
 
-/* this much is taken by the link beforehand; the rest waits as unsent */
+/* the link takes messages for this time in advance; the others wait as unsent */
 #define TX_AHEAD_NS (2 * SIM_MS)
 #define HDR_BYTES 96U
 #define TELL_AFTER 64U		/* messages */
@@ -71,10 +71,7 @@ void simlnd_msg_event_drop(sim_event_fn fn, void *arg)
 	simlnd_msg_put(m);
 }
 
-/*
- * The sender has its memory back. @keep: the bytes were all given to the network and go on from a
- * copy.
- */
+/* Completes the attempt of @m. @keep: the network had all bytes, which are sent on from a copy. */
 void simlnd_give_back(struct lnet_pass *p, struct simlnd_msg *m, enum lnet_outcome how, bool keep)
 {
 	struct lnet_att *att = m->att;
@@ -112,9 +109,9 @@ static struct simlnd_msg *msg_new(struct simlnd_end *end, const struct lnet_att 
 /* ---- sending --------------------------------------------------------------------------------- */
 
 /*
- * A request under stock rules must not come twice. A marked one may, but not where windows are
- * dropped early: what is refused for want of a window may be sent under a new name, which counts on
- * a connection that repeats nothing.
+ * An untracked request must not be received twice. A tracked one may, except where windows are
+ * dropped early (!w->may_double). There, a request that is rejected for lack of a window may be
+ * retried with a new request ID, which relies on connections that repeat nothing.
  */
 static bool may_double(const struct sim_world *w, const struct lnet_hdr *hdr)
 {
@@ -127,7 +124,7 @@ static bool may_double(const struct sim_world *w, const struct lnet_hdr *hdr)
 	       !hdr->msg.get.ptl_index;
 }
 
-/* An answer to a request of a user: what answers the core's own has a copy and no entry. */
+/* A reply to a request of a program. Requests of the core get a small buffer, no cache entry. */
 static bool is_muted(struct sim_world *w, const struct simlnd_msg *m, const struct lnet_op *op)
 {
 	if ((m->hdr.type != LNET_MSG_ACK && m->hdr.type != LNET_MSG_REPLY) ||
@@ -189,7 +186,7 @@ static void show(struct sim_world *w, const char *what, const struct simlnd_msg 
 					      : m->hdr.msg.get.ptl_index);
 }
 
-/* What this side of a link can see of it; a cut is for those to find who miss an answer. */
+/* Reports loss that this end of a link can see; a cut is detected only by a missing reply. */
 static void tell_loss(struct simlnd_ni *sn, const struct simlnd_fate *fate, bool cut)
 {
 	sn->nr_sent++;
@@ -200,7 +197,7 @@ static void tell_loss(struct simlnd_ni *sn, const struct simlnd_fate *fate, bool
 	sn->nr_sent = sn->nr_lost = 0;
 }
 
-/* The message goes to the link: from now on it may have arrived. */
+/* Gives the message to the link: from now on its delivery is unknown. */
 static void post(struct lnet_pass *p, struct simlnd_end *end, struct lnet_att *att)
 {
 	struct simlnd_ni *sn = end->ni;
@@ -291,7 +288,7 @@ void simlnd_pump(struct lnet_pass *p, struct simlnd_end *end)
 
 /* ---- receiving ------------------------------------------------------------------------------- */
 
-/* The bytes as they are now, at the moment they arrive. */
+/* Reads the bytes at arrival. False: they have changed since the message was posted. */
 static bool take_data(struct sim_world *w, struct simlnd_msg *m)
 {
 	if (!m->data)
@@ -328,7 +325,7 @@ static void write_part(struct simlnd_msg *m, u32 from, u32 to)
 	lnet_buf_write(&m->rx->into, from, m->data + from, to - from);
 }
 
-/* Large ones, and those that a fault picks, land in two pieces with time between. */
+/* Receives a payload: a large one, or one that a fault selects, in two parts with time between. */
 static void land(struct lnet_pass *p, struct simlnd_msg *m)
 {
 	struct sim_world *w = m->to->ni->w;
@@ -401,7 +398,7 @@ static void give_to_core(struct lnet_pass *p, struct simlnd_end *end, struct sim
 	}
 }
 
-/* The far side's stack says that it has the bytes. */
+/* The remote stack acknowledges the bytes. */
 void simlnd_ack_event(struct sim_world *w, void *arg, u64 num)
 {
 	struct simlnd_msg *m = arg;
@@ -440,7 +437,7 @@ static void arrive(struct sim_world *w, struct simlnd_msg *m)
 		return;
 	show(w, "arrives", m);
 	lnet_pass_begin(&p, lnet_ni_instance(sn->ni), LNET_PASS_DRIVER);
-	/* It overtook the word that the dial was accepted: on a stream it comes after that. */
+	/* The message overtook WORD_ACCEPTED, which precedes it on a stream. */
 	if (end->state == END_DIALING)
 		simlnd_up(&p, end, m->gen);
 	give_to_core(&p, end, m);
@@ -483,7 +480,7 @@ void simlnd_rx_stop(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx)
 
 	if (m->place != LANDING)
 		return;
-	/* As a thread in the middle of a copy, or a card, which do not stop at once. */
+	/* Like a thread that copies, or a network card, the driver may not stop at once. */
 	if (sim_chance(&m->to->ni->w->rng, 500)) {
 		m->stop = true;
 		return;
@@ -493,9 +490,7 @@ void simlnd_rx_stop(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx)
 	simlnd_msg_put(m);
 }
 
-/*
- * What lands is broken off. What waits was read whole and may go on waiting, but for half of them.
- */
+/* Aborts receives in progress. Waiting messages were read completely; half of them stay. */
 void simlnd_drop_in(struct lnet_pass *p, struct simlnd_end *end)
 {
 	struct sim_world *w = end->ni->w;

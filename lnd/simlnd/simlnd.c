@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The operations that the simulator's driver offers to the core, and its time. */
+/* Operations of the simulator's driver for the core, and its timer. */
 #include "lnd/simlnd/simlnd.h"
 
 #define TICK_NS (5 * SIM_MS)
@@ -107,10 +107,7 @@ static void unqueue(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome
 	lnet_att_done(p, att, how, 0);
 }
 
-/*
- * What is under way is given back at once, or soon; the bytes go on from a copy, or are thrown
- * away.
- */
+/* Completes an attempt in flight at once, or soon. Its bytes are sent from a copy, or discarded. */
 static void cancel(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att,
 		   enum lnet_cancel how)
 {
@@ -158,9 +155,9 @@ const struct lnet_lnd_ops simlnd_ops = {
 	.path_reset = path_reset,
 };
 
-/* ---- time: deadlines of attempts, dialling again --------------------------------------------- */
+/* ---- time: deadlines of attempts, retries of dials ------------------------------------------- */
 
-/* The first deadline of what stays in the queue. */
+/* Completes expired attempts. Returns the first deadline of those that stay in the queue. */
 static u64 queue_expire(struct lnet_pass *p, struct simlnd_end *end, u64 now_ns)
 {
 	enum lnet_outcome how =
@@ -193,7 +190,7 @@ static u64 flight_expire(struct lnet_pass *p, struct simlnd_end *end, u64 now_ns
 	return first_ns;
 }
 
-/* When it is to be looked at again; U64_MAX: not before something is sent. */
+/* Returns when to check @end again; U64_MAX: not before an attempt is sent. */
 static u64 end_tick(struct lnet_pass *p, struct simlnd_end *end, u64 now_ns)
 {
 	u64 next_ns = min(queue_expire(p, end, now_ns), flight_expire(p, end, now_ns));
@@ -207,7 +204,7 @@ static u64 end_tick(struct lnet_pass *p, struct simlnd_end *end, u64 now_ns)
 		end->pumping = false;
 		return U64_MAX;
 	}
-	/* an end whose link is down is asked whether it is back */
+	/* if the link of an end is down, checks whether it is up again */
 	if (!list_empty(&end->queue) && end->state != END_UP)
 		next_ns = min(next_ns, end->retry_ns);
 	return next_ns;
@@ -232,7 +229,7 @@ static void tick(struct sim_world *w, void *arg, u64 num)
 		simlnd_tick_by(sn, next_ns);
 }
 
-/* In steps, so that deadlines may pass before the driver looks, as with a driver's threads. */
+/* In steps, so that deadlines may pass before a check, as with the threads of a driver. */
 void simlnd_tick_by(struct simlnd_ni *sn, u64 when_ns)
 {
 	u64 now_ns = sn->w->now_ns, ahead_ns = max(when_ns, now_ns + 1) - now_ns;
