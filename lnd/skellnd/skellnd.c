@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The skeleton of a driver, to copy: each op with what it must see to, and a fabric that reaches
- * nobody.
+ * The skeleton of a driver, to copy: each operation with its duties; its fabric reaches no peer.
  *
- * To make a driver of it: rename, choose a type of lnet/nid.h, replace what says "fabric", and run
- * the suite of tests/unit/contract.h over a pair of its NIs. Contracts stand in lnet/lnd.h.
+ * To make a driver of it: rename it, choose a type of lnet/nid.h, replace parts that name the
+ * fabric, and run the suite of tests/unit/contract.h on a pair of its NIs. lnet/lnd.h has the
+ * contracts.
  */
 #include "plat.h"
 #include <lnet/lnd.h>
 #include "skellnd.h"
 
-/* At ni->priv, zeroed: all that the driver has, as there is no static data. */
+/* At ni->priv, zeroed: all state of the driver, which has no static data. */
 struct skel {
 	spinlock_t lock;		/* never held while calling the core */
-	struct list_head queue;		/* attempts taken and not given back, by att->link */
+	struct list_head queue;		/* attempts taken and not completed, by att->link */
 	bool stopped;
 };
 
@@ -23,8 +23,8 @@ static struct skel *skel_of(struct lnet_ni *ni)
 }
 
 /*
- * Open what the fabric needs and say what was found out (ni->ifname, dev_cpt, link_speed). May
- * sleep. Until it returned 0 nobody finds the NI; after an error nothing may be left.
+ * Open the resources of the fabric, and set ni->ifname, dev_cpt and link_speed if known. May sleep.
+ * The NI is not found before this returns 0. After an error, no resource may be left.
  */
 static int skel_start(struct lnet_ni *ni)
 {
@@ -48,9 +48,9 @@ static struct lnet_att *take_first(struct skel *skel)
 }
 
 /*
- * First see to it that nothing begins any more and readers have returned; then give everything
- * back: attempts, landings (lnet_rx_done() with why they broke), handles of peers. No upcall after
- * it returned.
+ * First ensure that no work begins any more, and that readers have returned. Then complete attempts
+ * and receives (lnet_rx_done() with the reason), and drop references to peers. After it returns,
+ * the driver calls no function of the core for this NI.
  */
 static void skel_stop(struct lnet_ni *ni)
 {
@@ -68,8 +68,8 @@ static void skel_stop(struct lnet_ni *ni)
 }
 
 /*
- * Only queue: the bell comes with flush. att->lnd[] and att->link are ours until we give @att back.
- * Not taken is certainly not delivered: say why in att->outcome.
+ * Only queue: flush sends. The driver owns att->lnd[] and att->link until it completes @att. If it
+ * does not take @att, the message is not delivered: set the reason in att->outcome.
  */
 static int skel_send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att)
 {
@@ -88,26 +88,26 @@ static int skel_send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *a
 }
 
 /*
- * Ring the fabric's bell once for all that is queued: lnet_att_hdr() and lnet_att_payload() say
- * what to send. With all bytes handed over and the memory free: lnet_att_done(LNET_OK, epoch); with
- * the memory still referred to: lnet_att_posted(epoch) now, lnet_att_done() later. Never wait.
+ * Give all queued attempts to the fabric, with one doorbell: see lnet_att_hdr(),
+ * lnet_att_payload(). If all bytes are handed over and the memory is free: lnet_att_done(LNET_OK,
+ * epoch). If the memory is still in use: lnet_att_posted(epoch) now, lnet_att_done() later. Never
+ * wait.
  *
- * What comes in is handled by a reader of ours, in a DRIVER pass: lnet_rx_get(), lnet_rx_begin(),
- * then by verdict; lnet_pass_relax() before a system call or a long copy.
+ * A reader thread of the driver receives messages in a DRIVER pass: lnet_rx_get(), lnet_rx_begin(),
+ * then by verdict. It calls lnet_pass_relax() before a system call or a long copy.
  */
 static void skel_flush(struct lnet_pass *p, struct lnet_ni *ni)
 {
 	struct skel *skel = skel_of(ni);
 	struct lnet_att *att;
 
-	while ((att = take_first(skel)))	/* this fabric refuses connections */
+	while ((att = take_first(skel)))	/* this fabric rejects connections */
 		lnet_att_done(p, att, LNET_REMOTE_DROPPED, 0);
 }
 
 /*
- * True: @att was on the queue and is now ours alone. A driver must search its queue: the core may
- * cancel an attempt before send() or after its completion. The attempt is then on a list of the
- * core.
+ * True: @att was on the queue, and only the caller has it now. A driver must search its queue: an
+ * attempt that is cancelled before send() or after its completion is on a list of the core.
  */
 static bool take(struct skel *skel, struct lnet_att *att)
 {
@@ -127,8 +127,8 @@ static bool take(struct skel *skel, struct lnet_att *att)
 }
 
 /*
- * UNSENT: only if no byte is on the wire. ABORT: at any price, soon: copy what is left, or reset
- * the connection. What we do not have (any more) is ignored.
+ * UNSENT: only if no byte is on the wire. ABORT: in any case, soon: copy the rest, or reset the
+ * connection. Attempts that the driver does not have (any more) are ignored.
  */
 static void skel_cancel(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att,
 			enum lnet_cancel how)
@@ -138,22 +138,20 @@ static void skel_cancel(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att
 }
 
 /*
- * The last word about a message for which lnet_rx_begin() had said LATER: LAND as usual, with
- * lnet_rx_done(), or SKIP without. It may come before lnet_rx_begin() returned in the reader.
+ * The final verdict on a message for which lnet_rx_begin() returned LATER: LAND as usual, with
+ * lnet_rx_done(), or SKIP without. It may be called before the lnet_rx_begin() of the reader
+ * returns.
  */
 static void skel_land(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx)
 {
 }
 
-/* Write no more into rx->into, read the rest away, lnet_rx_done(LNET_STOPPED). */
+/* Stop writing to rx->into, discard the remaining bytes, then lnet_rx_done(LNET_STOPPED). */
 static void skel_rx_stop(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx)
 {
 }
 
-/*
- * A turn in a WORKER pass after lnet_ni_kick(): timeouts, what callbacks left, what CALL may not
- * do.
- */
+/* A WORKER pass after lnet_ni_kick(): timeouts, work of callbacks, work that CALL may not do. */
 static void skel_work(struct lnet_pass *p, struct lnet_ni *ni)
 {
 	skel_flush(p, ni);
@@ -162,7 +160,7 @@ static void skel_work(struct lnet_pass *p, struct lnet_ni *ni)
 const struct lnet_lnd_ops lnet_skel_ops = {
 	.owner = THIS_MODULE,
 	.name = "skellnd",
-	.type = LNET_LND_PTLF,		/* a type nobody uses any more */
+	.type = LNET_LND_PTLF,		/* an obsolete type */
 	.ni_priv_size = sizeof(struct skel),
 	.inline_max = 4096,
 	.peer_timeout = 180,
