@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Memory of a document, in pieces that grow with it. */
+/* Memory of a document, allocated in pieces of increasing size. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include "arena.h"
 
 #define PIECE_MIN 1024
-#define PIECE_MAX 65536		/* below what malloc() asks of the system each time */
+#define PIECE_MAX 65536		/* below the size for which malloc() always asks the system */
 
 struct piece {
 	struct piece *next;
@@ -37,7 +37,7 @@ struct lnetctl_arena *arena_new(void)
 	return a;
 }
 
-/* A piece more. What is larger than pieces are has one of its own; the one in use stays. */
+/* Adds a piece, or one for a single object above half a piece; then the current piece stays. */
 static void *piece_add(struct lnetctl_arena *a, size_t size)
 {
 	size_t whole = a->size < PIECE_MAX ? a->size * 2 : PIECE_MAX;

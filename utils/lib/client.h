@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Inside liblnetctl: requests from trees, documents from replies, and the link that carries them.
+ * Internals of liblnetctl: requests from trees, documents from replies, and the link to the node.
  */
 #ifndef LNETCTL_CLIENT_H
 #define LNETCTL_CLIENT_H
@@ -11,8 +11,8 @@
 /* ---- node.c ---- */
 
 /*
- * As lnetctl_add(), of the @len bytes at @text, with a @key that stays as long as the document of
- * @parent.
+ * As lnetctl_add(), with the @len bytes at @text as value. @key must live as long as the document
+ * of @parent.
  */
 struct lnetctl_node *node_add_text(struct lnetctl_node *parent, const char *key,
 				   enum lnetctl_kind kind, const char *text, size_t len);
@@ -20,8 +20,8 @@ struct lnetctl_node *node_add_text(struct lnetctl_node *parent, const char *key,
 /* ---- yaml.c ---- */
 
 /*
- * What a plain scalar is: nothing, a word of truth, or a number as the protocol sends them, digits
- * with a sign; else a text.
+ * The kind of a plain scalar: null, a boolean, or a number as the protocol has it (digits with a
+ * sign); else a text.
  */
 enum lnetctl_kind yaml_kind(const char *text);
 
@@ -39,8 +39,8 @@ struct request {
 };
 
 /*
- * The children of @body (a mapping: bare pairs; a sequence: a list of lists; NULL: nothing). 0,
- * -ENOMEM, -E2BIG.
+ * Encodes the children of @body (a mapping: bare pairs; a sequence: a list of lists; NULL:
+ * nothing). Returns 0, -ENOMEM or -E2BIG.
  */
 int request_encode(struct request *r, const struct lnetctl_node *body);
 void request_free(struct request *r);
@@ -50,17 +50,17 @@ void request_free(struct request *r);
 struct reply_table;
 struct reply {
 	struct lnetctl_node *doc;	/* a mapping */
-	struct lnetctl_node *top;	/* in doc: where items go now */
+	struct lnetctl_node *top;	/* in doc: the next items are added here */
 	struct reply_table *table;
 };
 
 int reply_init(struct reply *r);
 /*
- * One message of a dump, @flags of its nlmsghdr. 0, -ENOMEM, -EPROTO when it does not follow the
- * tables.
+ * Reads one message of a dump; @flags are those of its nlmsghdr. Returns 0, -ENOMEM, or -EPROTO if
+ * the message does not follow the key tables.
  */
 int reply_feed(struct reply *r, uint16_t flags, const void *attrs, size_t len);
-struct lnetctl_node *reply_finish(struct reply *r);	/* the document; all else is freed */
+struct lnetctl_node *reply_finish(struct reply *r);	/* the document; frees all else */
 
 /* ---- family.c: the kernel's netlink family, as its controller describes it ---- */
 
@@ -75,25 +75,25 @@ void family_read(struct family *f, const void *attrs, size_t len);
 /* Does the family have the command? True also if it lists no operations. */
 bool family_has(const struct family *f, uint8_t cmd, bool dump);
 
-/* ---- link.c: the only file that knows whether the kernel or a program answers ---- */
+/* ---- link.c: the only file that knows whether the kernel or a program serves the node  */
 
 struct link;
 
 struct link_call {
 	uint8_t cmd, version;
-	uint16_t flags;			/* beside REQUEST and ACK */
+	uint16_t flags;			/* in addition to REQUEST and ACK */
 	const void *attrs;
 	size_t len;
 	/* how long to wait for a reply; 0: 30 s, and the node should reply at once */
 	unsigned int timeout_ms;
 	struct reply *reply;		/* for dumps, else NULL */
 	struct family *family;		/* request to the controller: its result; else NULL */
-	char text[256];			/* result: the node's words, "" if it had none */
+	char text[256];			/* result: the node's error text, "" if there is none */
 };
 
 int link_open(struct link **l, const char *node, char *why, size_t why_size);
 int link_open_local(struct link **l, lnetctl_serve_fn serve, void *arg);
-/* Opens the user-space node at @port, of any user, for requests that only show. 0 or -errno. */
+/* Opens the user-space node at @port, of any user, for read-only requests. 0 or -errno. */
 int link_open_port(struct link **l, uint32_t port);
 void link_close(struct link *l);
 /* As lnetctl_wait_set(). */
@@ -134,22 +134,22 @@ bool presence_unread(uint32_t port);
 
 /* ---- ctl.c ---- */
 
-/* Requests that the node keeps until it is told to carry out all of them or none. */
+/* Requests that the node stores until it carries out all of them or none. */
 struct ctl_trans {
-	const struct lnetctl_node *at;		/* the caller's: what of a file is being read */
+	const struct lnetctl_node *at;		/* from the caller: the position in the file */
 	const struct lnetctl_node **origin;	/* of each request that was sent */
 	unsigned int nr, room;
 };
 
 struct lnetctl {
 	struct link *link;
-	const struct stock *stock;		/* if it is the kernel's; or NULL */
-	struct ctl_trans *trans;		/* changes become part of it; NULL: at once */
+	const struct stock *stock;		/* for the kernel's node; or NULL */
+	struct ctl_trans *trans;		/* collects changes; NULL: they are made at once */
 	struct lnetctl_error error;
 	char text[320], object[40];
 };
 
-/* Remember why a call failed; returns @err. The text is formatted, NULL: strerror(). */
+/* Stores why a call failed; returns @err. @fmt formats the text; NULL: the text of strerror(). */
 int ctl_fail(struct lnetctl *c, int err, const char *verb, const char *object, const char *fmt, ...)
 	__attribute__((__format__(printf, 5, 6)));
 
@@ -163,15 +163,15 @@ struct ctl_op {
 	const char *verb, *object;	/* for errors */
 };
 
-/* Send @body, which is freed (NULL: a request without attributes), and wait for the verdict. */
+/* Sends @body and frees it (NULL: a request without attributes), and waits for the result. */
 int ctl_do(struct lnetctl *c, const struct ctl_op *op, struct lnetctl_node *body);
 int ctl_dump(struct lnetctl *c, const struct ctl_op *op, struct lnetctl_node *body,
 	     struct lnetctl_node **doc);
 
-/* ---- stock.c: requests of ours that a stock module has no netlink command for ---- */
+/* ---- stock.c: requests for which a stock module has no netlink command ----------- */
 
 struct stock {
-	const char *modules, *debugfs;	/* directories of the kernel's */
+	const char *modules, *debugfs;	/* directories of the kernel */
 	/* An ioctl on /dev/lnet. 0 or -errno. */
 	int (*ask)(void *arg, unsigned long code, void *buf);
 	void *arg;
@@ -179,16 +179,16 @@ struct stock {
 extern const struct stock stock_kernel;
 
 /*
- * What @op asks, by module parameters and ioctl. Values are set in turn, and put back if one is
- * refused. @reply, for dumps, gets the answer. 0, -EOPNOTSUPP (there is no such way) or another
- * error, for which @why may get words.
+ * Carries out @op by module parameters and ioctls. Sets values one by one, and restores them if one
+ * is rejected. A dump writes its result to @reply. Returns 0, -EOPNOTSUPP (not possible on a stock
+ * module) or another error, which @why may explain.
  */
 int stock_talk(const struct stock *s, const struct ctl_op *op, const struct lnetctl_node *body,
 	       struct reply *reply, char *why, size_t size);
-/* The peer of the IPv4 NID @text, into the kernel's log. 0 or -errno. */
+/* Writes the peer of the IPv4 NID @text to the kernel's log. 0 or -errno. */
 int stock_peer_log(const struct stock *s, const char *text);
 
-/* ---- stock_udsp.c: as stock_talk(), of policies ---- */
+/* ---- stock_udsp.c: as stock_talk(), for policies --- */
 int stock_udsp(const struct stock *s, const struct ctl_op *op, const struct lnetctl_node *body,
 	       struct reply *reply, char *why, size_t size);
 
@@ -199,42 +199,40 @@ int ctl_host_resolve(const char *host, char *addr, size_t size);
 
 /* ---- ctl_net.c ---- */
 
-#define LEVEL_OURS 5	/* level of verbosity that shows keys of this project */
+#define LEVEL_OURS 5	/* verbosity from which keys of this project are shown */
 
-/* What @n says of tunables, to the element @ni of "local NI(s)". 0 or -ENOMEM. */
+/* Adds the tunables that @n sets to the element @ni of "local NI(s)". 0 or -ENOMEM. */
 int ctl_net_numbers(struct lnetctl_node *ni, const struct lnetctl_net *n);
 
 /* ---- ctl_trans.c ---- */
 
 /*
- * Changes of @c become part of @t from now on, if the node has transactions, else -EOPNOTSUPP. 0,
- * or another error. @alone: what is read from now on is what they are about, so they are not
- * carried out if others change something.
+ * Adds further changes of @c to the transaction @t. 0; -EOPNOTSUPP: the node has no transactions;
+ * or another error. @alone: the commit fails if another client has changed the node since, so the
+ * changes may depend on what the caller reads.
  */
 int ctl_trans_begin(struct lnetctl *c, struct ctl_trans *t, bool alone);
-/* All policies; of a stock module that has none of that, *doc NULL. */
+/* Reads all policies; *@doc is NULL if a stock module has no policies. */
 int ctl_udsp_all(struct lnetctl *c, struct lnetctl_node **doc);
 /*
- * @rc 0: the node carries them out; else it forgets them, and the error stays the one of @rc. What
- * it returns is the verdict; @t->at is what of the file was refused.
+ * Ends the transaction: commits it if @rc is 0, else discards it and keeps the error of @rc.
+ * Returns the result; @t->at is the part of the file that the node rejected.
  */
 int ctl_trans_end(struct lnetctl *c, struct ctl_trans *t, int rc);
-/* Whether to begin once more, after a while: @rc says that others came between. @tries: from 0. */
+/* Whether to retry, after a pause: @rc reports changes by another client. @tries starts at 0. */
 bool ctl_trans_again(int rc, unsigned int *tries);
-/* Flags that a change gets as part of a transaction. 0 or -ENOMEM. */
+/* Sets the flags of a change that is part of a transaction. 0 or -ENOMEM. */
 int ctl_trans_stage(struct lnetctl *c, const struct ctl_op *op, uint16_t *flags);
 
 /* ---- expand.c ---- */
 
-/* "[0,1]", "[0-3]" or "2" as the sequence "CPT" in @map. 0, -EINVAL, -ENOMEM. */
+/* Adds "[0,1]", "[0-3]" or "2" as the sequence "CPT" to @map. 0, -EINVAL, -ENOMEM. */
 int ctl_cpts_add(struct lnetctl_node *map, const char *expr);
-/*
- * Next of "eth0,eth1[0,1]": 1 with its name and its CPT list ("" without), 0 at the end, -EINVAL.
- */
+/* Next of "eth0,eth1[0,1]": 1 with its name and CPT list ("" without), 0 at the end, -EINVAL. */
 int ctl_interface_next(const char **list, char *name, size_t name_size, char *cpts,
 		       size_t cpts_size);
 
-/* A sequence with one mapping, which comes back in @item; NULL without memory. */
+/* Creates a sequence with one mapping, returned in @item; NULL: no memory. */
 struct lnetctl_node *ctl_body(struct lnetctl_node **item);
 
 #endif

@@ -95,7 +95,7 @@ void lnetctl_error_print(const struct lnetctl *c, FILE *out)
 	lnetctl_doc_free(doc);
 }
 
-/* Stock's text; the remedy follows it. */
+/* Stock's text; the remedy is appended. */
 #define STACK_DOWN "LNet stack down"
 #define REMEDY "this node is not configured: run 'lnetctl lnet configure' first"
 

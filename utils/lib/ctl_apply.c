@@ -146,7 +146,7 @@ static int plan_send(struct plan *p, const struct lnetctl_file *file, struct imp
 	return planned ? rc : import_place(im, file->name, rc);
 }
 
-/* A caller without permission to change the node, or a stock module: plan without its checks. */
+/* Plans without the node's checks if the caller may not change it, or on a stock module. */
 static int trans_begin(struct import *im, bool commit)
 {
 	int rc = ctl_trans_begin(im->c, &im->trans, true);
@@ -248,6 +248,6 @@ int lnetctl_apply(struct lnetctl *c, const struct lnetctl_file *file, struct lne
 	rc = rc ? rc : configure(c, &made);
 	rc = rc ? rc : plan_run(c, file, true, plan);
 	if (rc && made)
-		lnetctl_unconfigure(c);		/* its success leaves the error as it is */
+		lnetctl_unconfigure(c);		/* if it succeeds, the stored error is unchanged */
 	return rc;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a node has, as a file that import takes. */
+/* Exports the configuration of a node as a file that import accepts. */
 #include <errno.h>
 #include <string.h>
 #include "import.h"
@@ -122,7 +122,7 @@ static int export_rules(struct lnetctl *c, bool backup, FILE *out)
 	return export_part(doc, rc, LNETCTL_WIDE, out);
 }
 
-/* Of a backup what is needed to make it again; stopping counts as off, starting as on. */
+/* Keeps what restores routing, for a backup; stopping counts as off, starting as on. */
 static void routing_strip(struct lnetctl_node *doc)
 {
 	struct lnetctl_node *list = lnetctl_find(doc, "routing"), *map;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Configuration files: which section is read how, and where in the file an error is. */
+/* Configuration files: the reader of each section, and the position of an error in the file. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,9 +108,9 @@ int import_not_a(struct import *im, const struct lnetctl_node *n, const char *ki
 	return import_refuse(im, n->key, n, text);
 }
 
-/* ---- where it was ---------------------------------------------------------------------------- */
+/* ---- position of an error -------------------------------------------------------------------- */
 
-/* What the words name in quotes, as a key or as a value, of @n or in it; NULL. */
+/* Finds @word as a key or a value in the tree @n; NULL: not found. */
 static const struct lnetctl_node *find_word(const struct lnetctl_node *n, const char *word,
 					    bool key)
 {
@@ -124,7 +124,7 @@ static const struct lnetctl_node *find_word(const struct lnetctl_node *n, const 
 	return found;
 }
 
-/* The word between quotes behind @at, into @buf. NULL: none, else what follows. */
+/* Copies the next word in quotes after @at to @buf. Returns the rest; NULL: no word. */
 static const char *quoted(const char *at, char *buf, size_t size)
 {
 	const char *begin = strchr(at, '\''), *end = begin ? strchr(begin + 1, '\'') : NULL;
@@ -174,7 +174,7 @@ void import_at(struct lnetctl_node *n, const struct lnetctl_node *from)
 
 /* ---- global ---------------------------------------------------------------------------------- */
 
-/* Deleting the section puts back what stock's tool puts back. */
+/* If the section is deleted, resets the same values as stock's tool. */
 static int reset_globals(struct import *im, const struct lnetctl_node *section)
 {
 	static const char *const names[] = { "numa_range", "max_interfaces", "discovery" };
@@ -187,7 +187,7 @@ static int reset_globals(struct import *im, const struct lnetctl_node *section)
 	return rc;
 }
 
-/* One by one, so that an error has its line, if they are set together all the same. */
+/* A transaction also sets them together, but sends them one by one, so that errors have a line. */
 static int set_globals(struct import *im, const struct lnetctl_node *section)
 {
 	const struct lnetctl_node *n;
@@ -220,7 +220,7 @@ static int import_global(struct import *im, const struct lnetctl_node *section)
 	}
 }
 
-/* { range: N }, another name for a global one. */
+/* { range: N }, another name for the global numa_range. */
 static int import_numa(struct import *im, const struct lnetctl_node *section)
 {
 	const struct lnetctl_node *range = lnetctl_find(section, "range");
@@ -233,7 +233,7 @@ static int import_numa(struct import *im, const struct lnetctl_node *section)
 	return lnetctl_set(im->c, "numa_range", range->text ? range->text : "");
 }
 
-/* Nothing is done with it but when it is added; it must be one all the same. */
+/* Only an addition uses the scalar, but its key must be valid for other actions also. */
 static int scalar_known(struct import *im, const struct lnetctl_node *n)
 {
 	const char *key = strcmp(n->key, "max_intf") ? n->key : "max_interfaces";
@@ -249,7 +249,7 @@ static int scalar_known(struct import *im, const struct lnetctl_node *n)
 				    n->key);
 }
 
-/* A scalar at the top is a tunable. */
+/* A scalar at the top level is a tunable. */
 static int import_scalar(struct import *im, const struct lnetctl_node *n)
 {
 	char text[256];
@@ -269,7 +269,7 @@ static int import_scalar(struct import *im, const struct lnetctl_node *n)
 
 /* ---- ping, discover -------------------------------------------------------------------------- */
 
-/* What asks other nodes only runs. *@nids: its list, or NULL. */
+/* Only LNETCTL_IMPORT_EXEC allows queries of other nodes. *@nids: the list, or NULL. */
 static int asks_only(struct import *im, const struct lnetctl_node *section,
 		     const struct lnetctl_node **nids)
 {
@@ -353,7 +353,7 @@ static int import_routing(struct import *im, const struct lnetctl_node *section)
 			rc = import_num(im, "routing", n, "enable", &on);
 	if (rc || on < 0)
 		return rc;
-	/* As exports have it: starting is on, stopping is off. */
+	/* As in exports: starting is on, stopping is off. */
 	return lnetctl_routing_set(im->c, on & 1);
 }
 
@@ -374,7 +374,7 @@ static int import_buffers(struct import *im, const struct lnetctl_node *section)
 
 typedef int (*item_fn)(struct import *im, const struct lnetctl_node *item);
 
-/* @item: called for each of a sequence; @whole: for a mapping, or with ANY what there is. */
+/* @item: called per element of a sequence; @whole: for a mapping, or with ANY for any kind. */
 static const struct section {
 	const char *name;
 	item_fn item, whole;
@@ -420,8 +420,8 @@ static int import_backward(struct import *im, const struct lnetctl_node *n, item
 }
 
 /*
- * Of fault rules the newest is shown first: who adds them in turn begins with the last. Policies
- * that are deleted from the last on keep their indices until it is their turn.
+ * Fault rules are shown newest first, so they are added from the last one on. Policies are deleted
+ * from the last one on, so that the remaining ones keep their indices.
  */
 static int import_items(struct import *im, const struct lnetctl_node *n, item_fn fn)
 {
@@ -457,14 +457,14 @@ int import_section(struct import *im, const struct lnetctl_node *n)
 	return import_scalar(im, n);
 }
 
-/* Tunables first: an interface that is added uses them. */
+/* Tunables first: an added interface uses them. */
 static bool goes_first(const struct import *im, const struct lnetctl_node *n)
 {
 	return im->how == LNETCTL_IMPORT_ADD &&
 	       (!strcmp(n->key, "global") || (n->kind != LNETCTL_MAP && n->kind != LNETCTL_SEQ));
 }
 
-/* Other nodes are asked when all is changed that is to be. */
+/* Other nodes are queried after all changes. */
 static bool goes_last(const struct import *im, const struct lnetctl_node *n)
 {
 	return im->how == LNETCTL_IMPORT_EXEC &&

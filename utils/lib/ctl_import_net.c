@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The sections net and ip2nets of a configuration: which interfaces they mean. */
+/* The sections net and ip2nets of a configuration, as a list of interfaces. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -95,7 +95,7 @@ static int first_interface(struct import *im, struct ni_item *item)
 				      "no interface is named, and none is up");
 }
 
-/* "eth0" or "eth0[0,1]", whose CPTs come before those of the item. */
+/* Reads "eth0" or "eth0[0,1]"; its CPTs replace those of the item. */
 static int read_name(struct import *im, const struct lnetctl_node *intf, struct ni_item *item)
 {
 	const char *text = intf->text;
@@ -141,7 +141,7 @@ static const char *net_of(const char *nid)
 	return at ? at + 1 : "tcp";
 }
 
-/* NULL, when the address does not count: a full export has it for interfaces that wait. */
+/* *@nid: NULL for "" and "<?>", which a full export shows for an interface that waits. */
 static int nid_of(struct import *im, const struct lnetctl_node *ni, const char **nid)
 {
 	int rc = import_text(im, "net", ni, "nid", nid);
@@ -152,8 +152,8 @@ static int nid_of(struct import *im, const struct lnetctl_node *ni, const char *
 }
 
 /*
- * A full export has the address of an interface that was added by its name, too: one that it has
- * first is no reason not to do so again.
+ * A full export contains the current address even of an interface that was added by its name. If
+ * @nid is the first address of that interface, the import adds it by name again.
  */
 static bool has_by_name(const struct lnetctl_node *intf, const char *nid)
 {
@@ -172,7 +172,7 @@ static bool has_by_name(const struct lnetctl_node *intf, const char *nid)
 	return best >= 0 && !strncmp(text, nid, strlen(text)) && nid[strlen(text)] == '@';
 }
 
-/* @ni: the element, or @net itself when that has no list. */
+/* @ni: the element, or @net itself if it has no list. */
 static int ni_items(struct import *im, const struct lnetctl_node *net,
 		    const struct lnetctl_node *ni, ni_item_fn fn, void *arg)
 {
@@ -228,7 +228,7 @@ int import_net_item(struct import *im, const struct lnetctl_node *net, ni_item_f
 	return rc;
 }
 
-/* One request per interface or NID, so that an error names it. */
+/* Sends one request per interface or NID, so that an error names it. */
 static int send_item(struct import *im, const struct ni_item *item, void *arg)
 {
 	struct lnetctl_net n = item->n;
@@ -268,12 +268,12 @@ int import_net(struct import *im, const struct lnetctl_node *net)
 struct rules {
 	struct local_address *all;
 	int nr;
-	struct lnetctl_node *applied;	/* nets that have their rule */
+	struct lnetctl_node *applied;	/* nets for which a rule applied */
 	ni_item_fn fn;
 	void *arg;
 };
 
-/* Does it match any of @ranges? Without ranges it does. -EINVAL. */
+/* Does @a match any of @ranges? True without ranges. -EINVAL: not a pattern. */
 static int in_ranges(struct import *im, const struct local_address *a,
 		     const struct lnetctl_node *ranges)
 {
@@ -289,7 +289,7 @@ static int in_ranges(struct import *im, const struct local_address *a,
 	return found;
 }
 
-/* Is the interface up, with an address that matches? */
+/* Is the interface up, with an address that matches? -errno. */
 static int name_matches(struct import *im, const struct rules *r, const char *name,
 			const struct lnetctl_node *ranges)
 {
@@ -301,7 +301,7 @@ static int name_matches(struct import *im, const struct rules *r, const char *na
 	return rc;
 }
 
-/* All of those that are named, or none. */
+/* 1 if all named interfaces match. */
 static int named_match(struct import *im, const struct rules *r, const struct ni_item *item,
 		       const struct lnetctl_node *intf, const struct lnetctl_node *ranges)
 {
@@ -326,7 +326,7 @@ static bool seen_before(const struct rules *r, int i)
 	return false;
 }
 
-/* Every interface with an address that matches; without ranges the first. 1: there was one. */
+/* Calls r->fn for each interface that matches; without ranges, for the first. 1: one matched. */
 static int found_by_range(struct import *im, const struct rules *r, const struct ni_item *item,
 			  const struct lnetctl_node *ranges)
 {

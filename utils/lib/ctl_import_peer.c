@@ -58,7 +58,7 @@ int import_peer_nids(struct import *im, const struct lnetctl_node *peer, char **
 	return rc;
 }
 
-#define STATE_CONFIGURED	(1 << 3)	/* bit of "peer state", stock's */
+#define STATE_CONFIGURED	(1 << 3)	/* bit of stock's "peer state" */
 
 bool import_peer_dynamic(const struct lnetctl_node *peer)
 {
@@ -99,9 +99,9 @@ int import_peer(struct import *im, const struct lnetctl_node *peer)
 
 /* ---- fault ----------------------------------------------------------------------------------- */
 
-#define LATENCY_MAX_S 86400	/* as nodes have it; a number of ms has 32 bits */
+#define LATENCY_MAX_S 86400	/* as in nodes; a number of ms has 32 bits */
 
-/* All of a rule's numbers; each is in range of 32 bits, the node knows more of most. */
+/* The numbers of a rule. Each is checked for 32 bits; the node has stricter limits for most. */
 struct rule_numbers {
 	int64_t rate, interval, latency, latency_ms, messages, health_errors, random, drop_all,
 		when;
@@ -143,7 +143,7 @@ static int numbers_read(struct import *im, const struct lnetctl_node *rule, bool
 	return 0;
 }
 
-/* Bit 63 is a portal, too. */
+/* Bit 63 also is a portal. */
 static int portals_read(struct import *im, const struct lnetctl_node *rule, uint64_t *portals)
 {
 	const struct lnetctl_node *n = lnetctl_find(rule, "fa_ptl_mask");
@@ -207,7 +207,7 @@ static bool covers(const struct lnetctl_node *a, const struct lnetctl_node *b, c
 	return !x || !strcmp(x, "*") || (y && !strcmp(x, y));
 }
 
-/* Rules are deleted by what they match, which may be those of several items, or all. */
+/* A fault rule is deleted by its patterns, so an earlier item may have deleted this rule also. */
 static bool deleted_before(const struct import *im, const struct lnetctl_node *rule)
 {
 	const struct lnetctl_node *other;

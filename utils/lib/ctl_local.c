@@ -46,7 +46,7 @@ uint64_t lnetctl_service_id(void)
 
 /* ---- helpers --------------------------------------------------------------------------------- */
 
-/* The environment may put another one of the same name in the place of @path. */
+/* The environment may replace @path by another program of the same name. */
 static const char *helper_path(const char *path, const char *variable)
 {
 	const char *other = getenv(variable), *slash = other ? strrchr(other, '/') : NULL;

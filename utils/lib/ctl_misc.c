@@ -15,7 +15,7 @@ static int show(struct lnetctl *c, uint8_t cmd, const char *object, struct lnetc
 	return ctl_dump(c, &op, body, doc);
 }
 
-/* ENOENT is how lists say that they are empty. */
+/* Nodes report an empty list as ENOENT. */
 static int show_list(struct lnetctl *c, const struct ctl_op *op, struct lnetctl_node *body,
 		     struct lnetctl_node **doc)
 {
@@ -40,7 +40,7 @@ int lnetctl_set_many(struct lnetctl *c, const struct lnetctl_node *values)
 		const char *name = strcmp(n->key, "max_intf") ? n->key : "max_interfaces";
 
 		if (!strcmp(name, "lnd_timeout"))
-			continue;	/* derived; accepted as stock's tool does */
+			continue;	/* derived; stock's tool accepts it also */
 		if (!n->text || !*n->text) {
 			lnetctl_doc_free(body);
 			return ctl_fail(c, -EINVAL, "add", "global",
@@ -136,7 +136,7 @@ int lnetctl_recovery_show(struct lnetctl *c, bool peers, struct lnetctl_node **d
 
 /* ---- fault rules ---- */
 
-/* "*@tcp" is sent as all addresses on the net, "*" and nothing as any NID. */
+/* The node expects "*@tcp" as all addresses on the net, and no pattern or "*" as any NID. */
 static const char *nid_pattern(const char *text, char *buf, size_t size)
 {
 	if (!text || !strcmp(text, "*"))
@@ -219,7 +219,7 @@ int lnetctl_fault_reset(struct lnetctl *c, bool delay)
 	return fault_do(c, "set", LNET_NL_F_REPLACE, body);
 }
 
-/* Names of patterns as people type them. */
+/* Shows patterns as operators write them. */
 static void show_patterns(struct lnetctl_node *doc)
 {
 	static const char *const keys[] = { "fa_src", "fa_dst", "fa_local_nid" };

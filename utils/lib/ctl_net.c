@@ -17,7 +17,7 @@ static const struct ctl_op del_op = { LNET_NL_NETS, LNET_NL_VERSION, 0, 60000, "
 static const struct ctl_op set_op = { LNET_NL_NETS, LNET_NL_VERSION, LNET_NL_F_REPLACE, 0, "set",
 				      "net" };
 
-/* What the node says of these two has words of the tool before it. */
+/* Puts the tool's prefix before the node's error text for these two commands. */
 static int configured(struct lnetctl *c, int rc)
 {
 	char text[sizeof(c->text)];
@@ -77,7 +77,7 @@ int ctl_net_numbers(struct lnetctl_node *ni, const struct lnetctl_net *n)
 	return 0;
 }
 
-/* Stock's module ignores these keys in an addition. */
+/* A stock module ignores these keys in an addition. */
 static int add_marks(struct lnetctl_node *ni, const struct lnetctl_net *n)
 {
 	struct lnetctl_node *group;
@@ -92,7 +92,7 @@ static int add_marks(struct lnetctl_node *ni, const struct lnetctl_net *n)
 	return group && !group->incomplete ? 0 : -ENOMEM;
 }
 
-/* What follows the name of an interface in its element. */
+/* Adds the keys that follow the name of an interface in its element. */
 static int add_rest(struct lnetctl_node *ni, const struct lnetctl_net *n, const char *cpts)
 {
 	int rc = ctl_net_numbers(ni, n);
@@ -122,7 +122,7 @@ static int add_interfaces(struct lnetctl_node *seq, const struct lnetctl_net *n)
 	return rc;
 }
 
-/* The interface that has the NID, or will have it, beside the NID. */
+/* Names, next to a NID, the interface that has or will have the NID. */
 static int add_device(struct lnetctl_node *ni, const struct lnetctl_net *n)
 {
 	struct lnetctl_node *intf = n->interfaces ? lnetctl_add_map(ni, "interfaces") : NULL;
@@ -232,7 +232,7 @@ static int body_of_net(struct lnetctl *c, const struct ctl_op *op, const struct 
 	return 0;
 }
 
-/* The node takes the rules apart: it knows its addresses. */
+/* Sends the rules as text: the node parses them, because it knows its addresses. */
 static int body_of_rules(struct lnetctl *c, const struct ctl_op *op, const struct lnetctl_net *n,
 			 struct lnetctl_node *body)
 {
@@ -406,7 +406,7 @@ int lnetctl_net_set_on(struct lnetctl *c, const char *net, int64_t health, int64
 	return net_set(c, net, NULL, health, conns_per_peer);
 }
 
-/* In the node it is the driver's; of the other drivers it has none. */
+/* The node stores one timeout for the tcp driver, and none for other drivers. */
 int lnetctl_lnd_timeout(struct lnetctl *c, const char *net, int64_t seconds)
 {
 	char text[24];

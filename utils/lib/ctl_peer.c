@@ -11,7 +11,7 @@ static const struct ctl_op del_op = { LNET_NL_PEERS, LNET_NL_VERSION, 0, 0, "del
 static const struct ctl_op set_op = { LNET_NL_PEERS, LNET_NL_VERSION, LNET_NL_F_REPLACE, 0,
 				      "set",	     "peer" };
 
-/* @list as the sequence "peer ni" of { "nid": X }. */
+/* Adds @list to @item as the sequence "peer ni" of { "nid": X }. */
 static int add_nids(struct lnetctl *c, const struct ctl_op *op, struct lnetctl_node *item,
 		    const char *list)
 {
@@ -109,7 +109,7 @@ int lnetctl_peer_log(struct lnetctl *c, const char *nid)
 	return ctl_do(c, &set_op, body);
 }
 
-/* Credits are signed numbers, which travel as unsigned ones. */
+/* Nodes send credits, which are signed, as unsigned numbers. */
 static void credits_sign(struct lnetctl_node *pni)
 {
 	static const char *const keys[] = { "available_tx_credits", "min_tx_credits",
@@ -120,7 +120,7 @@ static void credits_sign(struct lnetctl_node *pni)
 		struct lnetctl_node *n = lnetctl_find(pni, keys[i]);
 		int64_t num;
 
-		/* the text has more digits than what takes its place */
+		/* the old text has more digits than the new one, so the memory suffices */
 		if (!n || lnetctl_num(n, &num) || num <= INT32_MAX || num > UINT32_MAX)
 			continue;
 		sprintf(n->text, "%d", (int)(int32_t)num);
@@ -161,7 +161,7 @@ int lnetctl_peer_show(struct lnetctl *c, const char *nid, unsigned int level, bo
 		peers_sign(*doc);
 	if (rc != -ENOENT || nid)
 		return rc;
-	*doc = lnetctl_add_map(NULL, NULL);	/* "No peers found" is an empty answer */
+	*doc = lnetctl_add_map(NULL, NULL);	/* "No peers found" is an empty reply */
 	return *doc ? 0 : ctl_fail(c, -ENOMEM, op.verb, op.object, NULL);
 }
 
@@ -258,7 +258,7 @@ int lnetctl_ping(struct lnetctl *c, const char *nids, const char *source, unsign
 	*doc = NULL;
 	if (rc)
 		return rc;
-	list = body->first;		/* the options come first, as old nodes want them */
+	list = body->first;		/* the options precede the NIDs, as old nodes require */
 	lnetctl_take(body, list);
 	if (source)
 		lnetctl_add_text(body, "source", source);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Compare a node with a file, section by section. */
+/* Compares a node with a file, section by section. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 /* ---- tunables -------------------------------------------------------------------------------- */
 
 /*
- * A value in the unit that nodes show: seconds, bytes, points, 0 and 1. False: a word that only the
- * node knows.
+ * Converts a value to the unit that nodes show: seconds, bytes, points, 0 and 1. False: a word that
+ * only the node knows.
  */
 static bool value_of(const char *text, double *val)
 {
@@ -166,11 +166,11 @@ static int plan_section_of(struct plan *p, const struct lnetctl_node *n)
 										"mapping");
 	}
 	if (n->kind == LNETCTL_MAP || n->kind == LNETCTL_SEQ || n->kind == LNETCTL_NULL)
-		return import_section(&p->im, n);	/* refused, or passed over */
+		return import_section(&p->im, n);	/* rejected, or ignored */
 	return plan_tunable(p, n);
 }
 
-/* An empty section is none. */
+/* An empty section counts as missing. */
 static bool lacks(const struct lnetctl_node *doc, const char *name)
 {
 	const struct lnetctl_node *n = lnetctl_find(doc, name);

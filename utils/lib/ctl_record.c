@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The flight recorder: start, stop, show, and a file of what it has. */
+/* The flight recorder: start, stop, show, and dump to a file. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -56,7 +56,7 @@ static int digit(char c)
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Bytes, or -EPROTO. */
+/* Returns the number of bytes, or -EPROTO. */
 static int unhex(const char *text, void *to, size_t size)
 {
 	uint8_t *at = to;
@@ -98,10 +98,10 @@ static int read_head(struct lnetctl *c, struct lnet_rec_head *head, uint64_t *si
 struct dump {
 	FILE *f;
 	struct lnet_rec_head head;
-	uint64_t first, next;		/* numbers */
+	uint64_t first, next;		/* sequence numbers */
 };
 
-/* -errno or how many records were in @text. */
+/* Returns the number of records in @text, or -errno. */
 static int write_records(struct dump *d, const char *text)
 {
 	struct lnet_rec r[64];
@@ -117,7 +117,7 @@ static int write_records(struct dump *d, const char *text)
 	return fwrite(r, sizeof(r[0]), (size_t)nr, d->f) == (size_t)nr ? nr : -EIO;
 }
 
-/* One answer; 0: it was the last. */
+/* Writes the records of one reply. Returns their number (0: the last reply), or -errno. */
 static int dump_some(struct lnetctl *c, struct dump *d)
 {
 	struct lnetctl_node *body = lnetctl_add_map(NULL, NULL), *doc, *list, *n, *data;
@@ -174,7 +174,7 @@ static int dump_to(struct lnetctl *c, struct dump *d, const char *file, bool is_
 	return rc == -EIO ? ctl_fail(c, rc, "dump", WHAT, "cannot write '%s'", file) : rc;
 }
 
-/* A file of that name stays as it is until the new one is whole; what is no file is written to. */
+/* Replaces a regular file when the new one is complete; writes directly to any other file. */
 static int dump_all(struct lnetctl *c, struct dump *d, const char *file)
 {
 	char name[4096 + 8];
@@ -207,6 +207,6 @@ int lnetctl_record_dump(struct lnetctl *c, const char *file)
 	if (rc)
 		return rc;
 	rc = dump_all(c, &d, file);
-	/* what could not be written is not given up for new records */
+	/* after an error it stays stopped: new records would replace unsaved ones */
 	return rc || !running ? rc : lnetctl_record_start(c, size);
 }

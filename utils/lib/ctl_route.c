@@ -6,7 +6,7 @@
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* What is given of @r, with @gateway, into @item. */
+/* Adds the fields of @r that are set, and @gateway, to @item. */
 static bool fill(struct lnetctl_node *item, const struct lnetctl_route *r, const char *gateway)
 {
 	return item && (!r->net || lnetctl_add_text(item, "net", r->net)) &&
@@ -15,7 +15,7 @@ static bool fill(struct lnetctl_node *item, const struct lnetctl_route *r, const
 	       (r->priority == LNETCTL_UNSET || lnetctl_add_num(item, "priority", r->priority));
 }
 
-/* An item for each gateway. */
+/* Sends one item for each gateway. */
 static int route_do(struct lnetctl *c, const char *verb, uint16_t flags,
 		    const struct lnetctl_route *r)
 {
@@ -74,13 +74,13 @@ int lnetctl_route_show(struct lnetctl *c, const struct lnetctl_route *r, unsigne
 	rc = ctl_dump(c, &op, body, doc);
 	if (rc != -ENOENT)
 		return rc;
-	*doc = lnetctl_add_map(NULL, NULL);	/* "No routes found" is an empty answer */
+	*doc = lnetctl_add_map(NULL, NULL);	/* "No routes found" is an empty reply */
 	return *doc ? 0 : ctl_fail(c, -ENOMEM, op.verb, op.object, NULL);
 }
 
 /* ---- import ---------------------------------------------------------------------------------- */
 
-/* Texts are those of @route. */
+/* The texts in @r belong to @route. */
 static int route_read(struct import *im, const struct lnetctl_node *route, struct lnetctl_route *r)
 {
 	int rc;
@@ -128,7 +128,7 @@ static bool route_same(const struct lnetctl_route *a, const struct lnetctl_route
 	       or_default(a->priority, 0) == or_default(b->priority, 0);
 }
 
-/* *@found: the sequence @list has @route. */
+/* Sets *@found if the sequence @list contains @route. */
 static int route_in(struct plan *p, const struct lnetctl_node *list,
 		    const struct lnetctl_node *route, bool *found)
 {

@@ -30,7 +30,7 @@ bool import_rule_list(const struct lnetctl_node *seq, char *text, size_t size)
 	return true;
 }
 
-/* One that is too long is so when it is cut, too: the node says that. */
+/* Sends even a truncated list: it is still too long for the node, which reports the error. */
 static bool add_list(struct lnetctl_node *item, const struct lnetctl_node *seq)
 {
 	char text[LNETCTL_RULE_LIST];
@@ -39,7 +39,7 @@ static bool add_list(struct lnetctl_node *item, const struct lnetctl_node *seq)
 	return lnetctl_add_text(item, seq->key, text);
 }
 
-/* Everything goes as text: the node says what is wrong with it. */
+/* Sends every value as text: the node checks it. */
 static bool add_param(struct lnetctl_node *item, const struct lnetctl_node *n)
 {
 	if (n->kind == LNETCTL_SEQ)
@@ -111,7 +111,7 @@ static int del_by(struct import *im, const char *key, const char *text)
 	return rc;
 }
 
-/* By its name; without, by its number, as a full export has it. */
+/* Deletes a rule by its name, or without a name by its ID, which full exports contain. */
 static int rule_del(struct import *im, const struct lnetctl_node *rule)
 {
 	const char *name = lnetctl_text(rule, "name"), *id = lnetctl_text(rule, "id");
@@ -122,7 +122,7 @@ static int rule_del(struct import *im, const struct lnetctl_node *rule)
 	return del_by(im, name ? "name" : "id", name ? name : id);
 }
 
-/* Those that have the same name or number. */
+/* Shows the rules with the same name or ID. */
 static int rule_show(struct import *im, const struct lnetctl_node *rule)
 {
 	struct lnetctl_node *doc, *rules, *n, *next;

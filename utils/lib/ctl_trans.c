@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Many changes as one: sent and checked one by one, carried out together or not at all. */
+/* Transactions: changes are sent and checked one by one, and carried out together or not at all. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "client.h"
 
-/* Interfaces drain before they go. */
+/* A commit waits until removed interfaces have drained. */
 #define COMMIT_MS 600000
-/* Those that came between have done their work: each time one of all who try does. */
+/* Each time a commit fails with ESTALE, another client has made progress. */
 #define TRIES_MAX 40
 #define PAUSE_US 10000
 
@@ -46,7 +46,7 @@ int ctl_trans_stage(struct lnetctl *c, const struct ctl_op *op, uint16_t *flags)
 	return 0;
 }
 
-/* "request 12: words": the words stay. */
+/* Removes the prefix "request 12: " from the error text, and stores the origin of that request. */
 static void find_origin(struct lnetctl *c, struct ctl_trans *t)
 {
 	unsigned int nr;
@@ -86,7 +86,7 @@ int ctl_trans_end(struct lnetctl *c, struct ctl_trans *t, int rc)
 	if (!rc)
 		rc = commit(c, t);
 	else
-		link_talk(c->link, &forget);	/* what it says is not what went wrong */
+		link_talk(c->link, &forget);	/* its error would hide the cause */
 	free(t->origin);
 	t->origin = NULL;
 	return rc;

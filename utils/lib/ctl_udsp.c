@@ -69,7 +69,7 @@ int ctl_udsp_all(struct lnetctl *c, struct lnetctl_node **doc)
 
 /* ---- import ---------------------------------------------------------------------------------- */
 
-/* A priority stands under "action", or beside it. Texts are those of @rule. */
+/* The priority is under "action" or in @rule itself. The texts in @u belong to @rule. */
 static int rule_read(struct import *im, const struct lnetctl_node *rule, struct lnetctl_udsp *u)
 {
 	const struct lnetctl_node *action = lnetctl_find(rule, "action");
@@ -163,7 +163,7 @@ static int rule_copy(struct plan *p, const char *verb, const struct lnetctl_node
 	return item->incomplete || (action && action->incomplete) ? plan_nomem(p) : 0;
 }
 
-/* Their order counts: all go and all come, or none does. */
+/* The order of policies matters, so all are deleted and added, or none. */
 int plan_udsp(struct plan *p, const struct lnetctl_node *section)
 {
 	const struct lnetctl_node *rules = lnetctl_find(p->policies, "udsp"), *n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The path of a self-test socket. Its directory prevents that other users make or replace it. */
+/* The path of a self-test socket, in a directory where no other user can create or replace it. */
 #ifndef UTILS_LIB_DOOR_H
 #define UTILS_LIB_DOOR_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What people type, taken apart: NID lists with ranges, lists of interfaces, CPT lists, times. */
+/* Parses what operators type: NID lists with ranges, lists of interfaces, CPT lists, times. */
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
@@ -25,7 +25,7 @@ static int refuse(struct expansion *x, const char *what, const char *text)
 	return -EINVAL;
 }
 
-/* "lo", "lo-hi" or "lo-hi/step" at *@at up to ',' or ']', in @base. */
+/* Reads "lo", "lo-hi" or "lo-hi/step" at *@at, up to ',' or ']', in @base. */
 static int range_parse(const char **at, int base, unsigned long *lo, unsigned long *hi,
 		       unsigned long *step)
 {
@@ -46,13 +46,13 @@ static int range_parse(const char **at, int base, unsigned long *lo, unsigned lo
 	return *hi < *lo || !*step || (*end != ',' && *end != ']') ? -EINVAL : 0;
 }
 
-/* Addresses of these nets may be written as names. */
+/* On these nets a NID may contain a host name in place of an address. */
 static bool net_has_hosts(const char *net)
 {
 	return !strncmp(net, "tcp", 3) || !strncmp(net, "o2ib", 4);
 }
 
-/* Behind the process ID that a target of a ping may begin with. */
+/* Skips the process ID with which the target of a ping may begin. */
 static const char *address_begin(const char *item)
 {
 	const char *end = item + strspn(item, "0123456789");
@@ -61,8 +61,8 @@ static const char *address_begin(const char *item)
 }
 
 /*
- * @item, which has no brackets left, with the name of a host made its address. What looks like an
- * address and is none is left to the node, which refuses it.
+ * Adds @item, which has no brackets left, with a host name replaced by its address. The node
+ * rejects an invalid address.
  */
 static int nid_add(struct expansion *x, const char *item)
 {
@@ -80,7 +80,7 @@ static int nid_add(struct expansion *x, const char *item)
 
 static int item_expand(struct expansion *x, const char *item);
 
-/* @item with [@open, @close] replaced by each value in turn. */
+/* Expands @item with [@open, @close] replaced by each value in turn. */
 static int group_expand(struct expansion *x, const char *item, const char *open, const char *close)
 {
 	int base = strchr(item, ':') ? 16 : 10, rc = 0;
@@ -125,7 +125,7 @@ static int item_expand(struct expansion *x, const char *item)
 	return nid_add(x, item);
 }
 
-/* Length of the first item of @list, whose commas may stand in brackets. */
+/* Length of the first item of @list; commas in brackets do not end the item. */
 static size_t item_len(const char *list)
 {
 	int depth = 0;
@@ -190,7 +190,6 @@ int ctl_cpts_add(struct lnetctl_node *map, const char *expr)
 	return -EINVAL;
 }
 
-/* What no interface has in its name. */
 static bool name_good(const char *name)
 {
 	for (; *name; name++)

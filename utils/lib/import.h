@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Between the files that read configurations: sections into items, for import and for plans. */
+/* Shared by the files that read configurations: sections as items, for import and for plans. */
 #ifndef LNETCTL_IMPORT_H
 #define LNETCTL_IMPORT_H
 
@@ -8,38 +8,38 @@
 struct import {
 	struct lnetctl *c;
 	enum lnetctl_import how;
-	struct lnetctl_node *shown;	/* NULL: nobody wants to see */
-	const struct lnetctl_node *first;	/* of the items of the section */
-	struct ctl_trans trans;		/* its at: what is being read */
+	struct lnetctl_node *shown;	/* NULL: no output is needed */
+	const struct lnetctl_node *first;	/* item of the section */
+	struct ctl_trans trans;		/* trans.at: the node being read */
 };
 
 const char *import_verb(const struct import *im);
-/* An error about @n. */
+/* Reports an error about @n. */
 int import_refuse(struct import *im, const char *object, const struct lnetctl_node *n,
 		  const char *what);
-/* The sections of @doc, which is freed, into what is shown. 0. */
+/* Adds the sections of @doc, which is freed, to the output. 0. */
 int import_keep(struct import *im, struct lnetctl_node *doc);
-/* Where in the file it was stands before the words of the last error; returns @rc. */
+/* Puts the file position before the text of the last error; returns @rc. */
 int import_place(struct import *im, const char *name, int rc);
 /* Gives @n the file position of @from (NULL: none). */
 void import_at(struct lnetctl_node *n, const struct lnetctl_node *from);
-/* An optional number of a mapping; absent: *@val stays. */
+/* Reads an optional number of a mapping. If it is absent, *@val is unchanged. */
 int import_num(struct import *im, const char *object, const struct lnetctl_node *map,
 	       const char *key, int64_t *val);
 /* Reads an optional true or false as 1 or 0. Without the key *@val is unchanged. */
 int import_flag(struct import *im, const char *object, const struct lnetctl_node *map,
 		const char *key, int64_t *val);
-/* An optional text of a mapping; absent or empty: NULL. */
+/* Reads an optional text of a mapping; absent or empty: NULL. */
 int import_text(struct import *im, const char *object, const struct lnetctl_node *map,
 		const char *key, const char **text);
-/* An optional collection in a mapping, of a kind in the bits of @kinds; absent or empty: NULL. */
+/* Reads an optional collection of a kind in the bits of @kinds; absent or empty: NULL. */
 #define IMPORT_MAP (1u << LNETCTL_MAP)
 #define IMPORT_SEQ (1u << LNETCTL_SEQ)
 int import_part(struct import *im, const char *object, const struct lnetctl_node *map,
 		const char *key, unsigned int kinds, const struct lnetctl_node **part);
-/* The section @n is not a mapping, or not a sequence. */
+/* Reports that the section @n is not a mapping, or not a sequence. */
 int import_not_a(struct import *im, const struct lnetctl_node *n, const char *kind);
-/* One section, or scalar, of a file. */
+/* Reads one section, or scalar, of a file. */
 int import_section(struct import *im, const struct lnetctl_node *n);
 
 /* ---- import_keys.c ---- */
@@ -54,21 +54,21 @@ void import_missing(const struct lnetctl_file *file);
 
 /* ---- ctl_import_net.c: sections net and ip2nets ---- */
 
-/* One interface; texts live as long as the file, or the call. */
+/* One interface; the texts have the lifetime of the file, or of the call. */
 struct ni_item {
 	const struct lnetctl_node *at;
 	const char *net;
-	const char *nid;		/* NULL: the one that the interface has */
-	char name[128], cpts[128];	/* "": none is named */
+	const char *nid;		/* NULL: the NID of the interface */
+	char name[128], cpts[128];	/* "": not named */
 	struct lnetctl_net n;		/* the numbers */
 };
 
 typedef int (*ni_item_fn)(struct import *im, const struct ni_item *item, void *arg);
-/* "tcp0" is "tcp". */
+/* True for "tcp0" and "tcp". */
 bool import_net_same(const char *a, const char *b);
-/* @fn for each interface of an item of "net". */
+/* Calls @fn for each interface of an item of "net". */
 int import_net_item(struct import *im, const struct lnetctl_node *net, ni_item_fn fn, void *arg);
-/* The same for a section "ip2nets", with what its rules mean on this machine. */
+/* As import_net_item(), for each interface that the rules of "ip2nets" select on this machine. */
 int import_ip2nets(struct import *im, const struct lnetctl_node *section, ni_item_fn fn,
 		   void *arg);
 int import_net(struct import *im, const struct lnetctl_node *net);
@@ -79,19 +79,19 @@ int import_ip2nets_section(struct import *im, const struct lnetctl_node *section
 int import_peer(struct import *im, const struct lnetctl_node *peer);
 /* Whether a full export shows the peer as dynamically created. Import ignores such a peer. */
 bool import_peer_dynamic(const struct lnetctl_node *peer);
-/* The flag Multi-Rail, true without. */
+/* Reads the flag Multi-Rail, true by default. */
 int import_peer_mr(struct import *im, const struct lnetctl_node *peer, bool *mr);
-/* "peer ni" of a peer as a list with commas, "" without, for free(). */
+/* Writes "peer ni" of a peer to *@list, separated by commas, "" if absent. The caller frees it. */
 int import_peer_nids(struct import *im, const struct lnetctl_node *peer, char **list);
 int import_fault(struct import *im, const struct lnetctl_node *rule);
-/* Texts are those of @rule. */
+/* The texts in @f belong to @rule. */
 int import_fault_read(struct import *im, const struct lnetctl_node *rule, struct lnetctl_fault *f);
 
 /* ---- ctl_rule.c: items of faults ---- */
 
-#define LNETCTL_RULE_LIST 544	/* a list as a text */
+#define LNETCTL_RULE_LIST 544	/* size of a list as text */
 int import_rule(struct import *im, const struct lnetctl_node *rule);
-/* A sequence of scalars as a list with commas; false: it is too long. */
+/* Writes a sequence of scalars as a list with commas; false: it is too long. */
 bool import_rule_list(const struct lnetctl_node *seq, char *text, size_t size);
 /* 0, or an error if @rule of "faults" has no key that selects messages. */
 int import_rule_selects(struct import *im, const struct lnetctl_node *rule);
@@ -106,7 +106,7 @@ int import_route(struct import *im, const struct lnetctl_node *route);
 
 /* ---- ip2nets.c ---- */
 
-/* An address of this machine, whose interface is up. */
+/* An address of this machine on an interface that is up. */
 struct local_address {
 	char name[32];
 	bool loopback;
@@ -114,9 +114,9 @@ struct local_address {
 	unsigned char bytes[16];
 };
 
-/* For free(), their number or -errno. */
+/* Returns the number of addresses in *@all, which the caller frees, or -errno. */
 int local_addresses(struct local_address **all);
-/* Does @a match "10.0.[0-3].*", "fd00::1" or "fd00::/8"? -EINVAL: that is no pattern. */
+/* Does @a match "10.0.[0-3].*", "fd00::1" or "fd00::/8"? -EINVAL: not a pattern. */
 int address_matches(const struct local_address *a, const char *pattern);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Interfaces that a file names and this machine lacks: the node waits for them. */
+/* Reports interfaces that a file names and this machine lacks: the node waits for them. */
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Which addresses this machine has, and which patterns of ip2nets they match. */
+/* The addresses of this machine, and the patterns of ip2nets that match them. */
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
@@ -47,7 +47,7 @@ int local_addresses(struct local_address **all)
 	return *all ? nr : -ENOMEM;
 }
 
-/* Decimal up to 255 at *@at. -1: none. */
+/* Reads a decimal number up to 255 at *@at. -1: none. */
 static int octet_number(const char **at)
 {
 	int val = 0;
@@ -62,7 +62,7 @@ static int octet_number(const char **at)
 	return val;
 }
 
-/* "lo", "lo-hi", "lo-hi/step": 1 if @octet is in it, 0, -EINVAL. */
+/* Reads "lo", "lo-hi" or "lo-hi/step": 1 if @octet is in the range, 0, -EINVAL. */
 static int range_has(const char **at, int octet)
 {
 	int lo = octet_number(at), hi = lo, step = 1;
@@ -80,7 +80,7 @@ static int range_has(const char **at, int octet)
 	return octet >= lo && octet <= hi && !((octet - lo) % step);
 }
 
-/* A number, "*" or "[list]". */
+/* Reads a number, "*" or "[list]". */
 static int octet_matches(const char **at, int octet)
 {
 	int rc, found = 0;

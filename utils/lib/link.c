@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The link to a node: generic netlink to the kernel, NETLINK_USERSOCK to a program, or a call
- * within this process. The only file that knows which.
+ * within this process. No other file distinguishes these.
  */
 #include <errno.h>
 #include <linux/genetlink.h>
@@ -20,14 +20,14 @@
 #define SILENCE_MS 30000
 #define REPORT_MS 2000		/* without a reply, before the node is reported */
 #define UNREAD_LOOKS 5
-#define LOOK_MS 200		/* from one look whether the node is still there to the next */
+#define LOOK_MS 200		/* between two checks whether the node still exists */
 
 struct link {
 	struct nl_sock *sk;		/* NULL: in this process */
 	uint16_t type;			/* nlmsg_type of our messages */
 	uint32_t port, seq;		/* the node's port id; 0: the kernel */
-	uid_t uid;			/* who may answer at that port */
-	bool anybody;			/* any user may */
+	uid_t uid;			/* the user that may reply at that port */
+	bool anybody;			/* any user may reply */
 	bool checked;			/* a reply of @uid or root was received */
 	struct family family;		/* of the kernel */
 	char name[80];			/* of the node */
@@ -71,8 +71,8 @@ static int send_to(struct link *l, const void *msg, size_t len)
 }
 
 /*
- * Is somebody at the port? Answers at once and disturbs nobody: netlink refuses ports that are not
- * there.
+ * Is the port bound? Returns at once, and does not disturb the node: netlink rejects an unbound
+ * port.
  */
 static int probe(struct link *l)
 {
@@ -89,7 +89,7 @@ static int try_user(struct link *l, const char *name, uid_t uid)
 	return probe(l);
 }
 
-/* "USER/NAME", a number or a login. */
+/* Reads the user of "USER/NAME", a number or a login. */
 static int node_user(const char *node, const char *slash, uid_t *uid)
 {
 	char user[64], *end;
@@ -109,7 +109,7 @@ static int node_user(const char *node, const char *slash, uid_t *uid)
 	return 0;
 }
 
-/* There is no such node: the error lists the existing nodes. */
+/* Writes an error for a missing node, which lists the existing nodes. */
 static void none_text(const char *node, int err, char *why, size_t size)
 {
 	char netns[80], names[256];
@@ -165,7 +165,7 @@ static void socket_close(struct link *l)
 	l->sk = NULL;
 }
 
-/* The kernel if it has LNet, else the daemon. */
+/* Opens the kernel's node if the kernel has LNet, else the daemon's. */
 static int open_found(struct link *l, char *why, size_t why_size)
 {
 	char daemon[400];
@@ -262,7 +262,7 @@ void link_close(struct link *l)
 	free(l);
 }
 
-/* ---- one conversation ---- */
+/* ---- one exchange -------- */
 
 struct talk {
 	struct link *l;
@@ -376,7 +376,7 @@ static void on_error(struct talk *t, const struct nlmsghdr *h)
 	t->done = true;
 }
 
-/* The end of a dump carries its verdict. */
+/* The end of a dump contains its result. */
 static void on_done(struct talk *t, const struct nlmsghdr *h)
 {
 	const unsigned char *at = (const unsigned char *)h + NLMSG_HDRLEN;
@@ -410,7 +410,7 @@ static void on_data(struct talk *t, const struct nlmsghdr *h)
 	}
 }
 
-/* One datagram; what belongs to other conversations is passed over. */
+/* Reads one datagram; ignores messages of other exchanges. */
 static int on_datagram(void *arg, const void *msgs, size_t len)
 {
 	const struct nlmsghdr *h = msgs;
@@ -430,7 +430,7 @@ static int on_datagram(void *arg, const void *msgs, size_t len)
 	return 0;
 }
 
-/* Who sent it? Port ids of programs can be taken by anybody, so the user counts. */
+/* Is the sender the node? Any program can bind a port ID, so the user decides. */
 static bool from_node(const struct link *l, const struct sockaddr_nl *from,
 		      const struct ucred *creds)
 {
@@ -455,7 +455,7 @@ static int wait_datagram(struct talk *t, unsigned int ms)
 		waited += LOOK_MS;
 		if (waited >= ms)
 			return -ETIMEDOUT;
-		report_silence(t, waited);	/* before the probe: it is unread at first */
+		report_silence(t, waited);	/* before probe(), which adds an unread message */
 		if (l->port && probe(l) == -ECONNREFUSED)
 			return -ECONNRESET;
 	}
@@ -493,7 +493,7 @@ static int receive(struct talk *t)
 	return 0;
 }
 
-/* A request as a message, for free(); NULL: out of memory. */
+/* Encodes a request as a message, which the caller frees; NULL: no memory. */
 static struct nlmsghdr *message(const struct link_call *call)
 {
 	size_t len = NLMSG_HDRLEN + GENL_HDRLEN + call->len;
@@ -564,7 +564,7 @@ static int talk(struct link *l, struct link_call *call, struct nlmsghdr *h)
 	return rc ? rc : err;
 }
 
-/* The number changes with each load of the module, and stock's family has fewer commands. */
+/* The ID changes with each load of the module, and stock's family has fewer commands. */
 int link_family_find(struct link *l)
 {
 	struct {
@@ -599,8 +599,8 @@ static bool is_served(const struct link *l, const struct link_call *call)
 }
 
 /*
- * The kernel knows nothing of the family, which says ENOENT as lists do that are empty: its module
- * has gone, or has gone and come again.
+ * Called if the kernel rejects the family ID with ENOENT, the error that also reports an empty
+ * list. The module was unloaded, or was unloaded and loaded again.
  */
 static int talk_again(struct link *l, struct link_call *call, struct nlmsghdr *h)
 {

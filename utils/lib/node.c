@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Documents as trees: building, looking up, freeing. */
+/* Documents as trees: creation, look-up, release. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "client.h"
 #include "arena.h"
 
-/* In the memory of @parent's document; the first node of one has a new memory. */
+/* Allocates a node in @parent's arena; the first node of a document creates the arena. */
 static struct lnetctl_node *node_new(struct lnetctl_node *parent, size_t extra)
 {
 	struct lnetctl_arena *arena = parent ? parent->arena : arena_new();
@@ -110,7 +110,7 @@ void lnetctl_take(struct lnetctl_node *parent, struct lnetctl_node *child)
 	child->next = NULL;
 }
 
-/* Each node may be of another memory: documents are put together of others. */
+/* Each node may belong to another arena, because a document may contain parts of others. */
 void lnetctl_doc_free(struct lnetctl_node *doc)
 {
 	struct lnetctl_node *child, *next;

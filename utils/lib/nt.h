@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* NETTEST as its users see it: the words of a run, and what is printed. For nettest and lst. */
+/* The user interface of NETTEST: the arguments of a run, and its output. For nettest and lst. */
 #ifndef UTILS_LIB_NT_H
 #define UTILS_LIB_NT_H
 
@@ -10,25 +10,25 @@ enum nt_print { NT_AVERAGE, NT_TOTAL, NT_LOCAL };
 
 #define NT_LISTS 4
 
-/* ---- nt_words.c: key letters with their values glued to them -------------------------------- */
+/* ---- nt_words.c: arguments of one letter and its value -------------------------------------- */
 
 struct nt_words {
 	struct nettest_plan plan;
-	char unit;			/* b, K, M: of what follows */
+	char unit;			/* b, K, M: the unit of the lengths */
 	u32 unit_bytes, least, most, step, noise;
 	enum nt_print print;
-	const char *output, *matrix;	/* names of files, or NULL */
-	const char *nids[NT_LISTS];	/* lists of NIDs, a node each; of each rail one list */
+	const char *output, *matrix;	/* file names, or NULL */
+	const char *nids[NT_LISTS];	/* lists of NIDs, one per rail, with a NID per node */
 	unsigned int nr_lists;
-	u32 port;			/* 0: not said */
+	u32 port;			/* 0: not given */
 };
-/* What stands where no word says otherwise. */
+/* Sets the defaults. */
 void nt_words_init(struct nt_words *w);
-/* One more word, which stays in use. 0, or -EINVAL and why not. */
+/* Reads one argument, which must stay valid. 0, or -EINVAL with the reason in @why. */
 int nt_word(struct nt_words *w, const char *word, char *why, size_t why_size);
-/* Of so many nodes, are there two at least to be measured? -EINVAL and why not. */
+/* -EINVAL with the reason in @why if fewer than two of @nr nodes are to be measured. */
 int nt_words_fit(const struct nt_words *w, u32 nr, char *why, size_t why_size);
-/* After the last one. */
+/* Called after the last argument. */
 int nt_words_end(struct nt_words *w, char *why, size_t why_size);
 #define NT_WORDS_HELP							\
 	"  ub|uK|uM     unit of lengths: bytes, 1024 or 1048576 of them (K)\n"	\
@@ -48,42 +48,42 @@ int nt_words_end(struct nt_words *w, char *why, size_t why_size);
 
 /* ---- nt_report.c: figures and tables --------------------------------------------------------- */
 
-struct nt_cell {			/* of a measure, over all nodes */
-	u64 sum_ns;		/* largest of the nodes' */
+struct nt_cell {			/* results of a measure, over all nodes */
+	u64 sum_ns;		/* the largest sum of a node */
 	u32 nr;			/* iterations; 0: not measured yet */
-	u64 noise_out, noise_in;	/* bytes, of all that make it */
+	u64 noise_out, noise_in;	/* bytes, of all nodes that make noise */
 };
 
 struct nt_report {
 	FILE *out;
 	const struct nt_words *words;
 	u32 nr;			/* nodes */
-	struct nt_cell *cell;		/* nettest_plan_nr() */
-	u64 errors;		/* messages that were not as sent */
+	struct nt_cell *cell;		/* nettest_plan_nr() cells */
+	u64 errors;		/* messages that were received with other contents */
 };
 
-/* Bytes per second: @ns is the time of one exchange; "local" is of node @rank. */
+/* Bytes per second: @ns is the time of one exchange; "local" is the rate of node @rank. */
 double nt_rate(enum nt_print print, enum nettest_topo topo, u32 nr, u32 rank,
 	       u32 len, double ns);
 double nt_cell_ns(const struct nt_cell *cell);	/* of an iteration */
-/* Without the barrier's share, or 0: that is more than 30 % of it. */
+/* @ns minus the time of the barrier, or 0 if the barrier takes more than 30 % of @ns. */
 double nt_corrected_ns(double ns, double barrier_ns);
 
 /*
- * Files for what is printed, as the words say: @out may be stdout, @matrix NULL. What goes wrong is
- * said on stderr: 0 or -EIO.
+ * Opens the files that @w names: @out may be stdout, @matrix NULL. Reports an error on stderr. 0 or
+ * -EIO.
  */
 int nt_files_open(const struct nt_words *w, FILE **out, FILE **matrix);
 int nt_files_close(const struct nt_words *w, FILE *out, FILE *matrix);	/* NULL is fine */
 
-/* @nodes: their names. */
+/* @nodes: names of the nodes. */
 void nt_print_head(const struct nt_report *r, const char *system, const char *const *nodes);
 void nt_print_row(const struct nt_report *r, u32 repeat, u32 len_ix);
-/* Those of which all was measured, after the first @printed; how many are printed now. */
+/* Prints the complete rows after the first @printed ones; returns the number of printed rows. */
 u32 nt_print_rows(const struct nt_report *r, u32 printed, u32 nr_measured);
-/* The rest, when all was measured. */
+/* Prints the rest, after all was measured. */
 void nt_print_end(const struct nt_report *r, double seconds);
-/* To @out: a line of the P x P matrix for each node. @median: P numbers for each, in ns. */
+/* Prints the P x P matrix to @out, one line per node. @median: P times in ns per node. */
 void nt_print_matrix(FILE *out, const struct nt_words *words, const struct nettest_measure *m,
 		     u32 nr, const u64 *median);
 

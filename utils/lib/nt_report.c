@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What NETTEST prints: what is run, a row for each length, the best of each column. */
+/* The output of NETTEST: the parameters, a row for each length, the best of each column. */
 #include <errno.h>
 #include <string.h>
 #include <time.h>
@@ -50,7 +50,7 @@ int nt_files_open(const struct nt_words *w, FILE **out, FILE **matrix)
 	return w->matrix && !*matrix ? file_failed(w->matrix) : 0;
 }
 
-/* What did not fit when it was printed is known by now, but no longer why. */
+/* Reports earlier write errors also; their errno is no longer known. */
 static int file_close(FILE *out, const char *name)
 {
 	bool failed;
@@ -136,7 +136,6 @@ static void print_titles(const struct nt_report *r, const char *first)
 	putc('\n', r->out);
 }
 
-/* What is to be printed of a measure. */
 enum value { RAW, CORRECTED };
 
 static const struct nt_cell *cell_at(const struct nt_report *r, u32 repeat, u32 len_ix,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The words of NETTEST: a letter that says what, and at once its value. */
+/* The arguments of NETTEST: a letter that names the parameter, directly followed by its value. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "utils/lib/nt.h"
 
 #define A_NUMBER	"a number from 1 to 4294967295"
-#define CYRILLIC_ES "\xd0\xa1"	/* the letter of the documents that looks like C */
+#define CYRILLIC_ES "\xd0\xa1"	/* looks like C in the documents */
 
 void nt_words_init(struct nt_words *w)
 {

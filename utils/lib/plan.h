@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Between the files that compare a configuration with a node. */
+/* Shared by the files that compare a configuration with a node. */
 #ifndef LNETCTL_PLAN_H
 #define LNETCTL_PLAN_H
 
@@ -13,13 +13,13 @@ struct plan {
 	/* sections of the node; in these, `line' is 0 or PLAN_KEPT or PLAN_REPLACED */
 	struct lnetctl_node *nets, *peers, *rules[2], *global, *policies, *routes, *routing;
 	struct lnetctl_node *addresses;		/* the interfaces with their NIDs */
-	struct lnetctl_node *faults;		/* a stock module has none: no sections */
-	bool unconfigured;			/* the node has nothing but tunables */
+	struct lnetctl_node *faults;		/* a stock module has no sections there */
+	bool unconfigured;			/* the node has only tunables */
 };
 #define PLAN_KEPT	1		/* the file has the same object */
 #define PLAN_REPLACED	2		/* the file has the object with other values */
 
-/* ctl_plan.c: compares all sections of @doc, and those that it lacks, with the node. */
+/* ctl_plan.c: compares all sections of @doc, also missing ones, with the node. */
 int plan_all(struct plan *p, const struct lnetctl_node *doc);
 
 /* plan_probe.c: 0, or the error that the node will report for an address or port. Has no effect. */
@@ -39,7 +39,7 @@ int plan_set(struct plan *p, const char *section, const struct lnetctl_node *wan
 int plan_moved(struct plan *p, const struct lnetctl_node *ni, const char *net, const char *what);
 int plan_nomem(struct plan *p);
 
-/* plan_net.c, plan_peer.c: differences of a section; all without the section (NULL) too. */
+/* plan_net.c, plan_peer.c: differences of a section; NULL: the file lacks it */
 int plan_net_item(struct import *im, const struct ni_item *item, void *plan);
 int plan_nets_del(struct plan *p);
 int plan_peer(struct plan *p, const struct lnetctl_node *peer);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Interfaces of a file beside those of a node. */
+/* Compares interfaces of a file with those of a node. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,13 +17,13 @@ static bool ni_meant(const struct ni_item *item, const char *net, const struct l
 	const char *nid = lnetctl_text(ni, "nid");
 
 	if (ni->line)
-		return false;		/* another item's */
+		return false;		/* matches an earlier item */
 	if (item->nid && nid)
 		return !strcmp(item->nid, nid);
 	return import_net_same(item->net, net) && !strcmp(item->name, device_of(ni));
 }
 
-/* The node's interface that @item is, with its net; NULL. */
+/* Finds the node's interface for @item, and its net; NULL: not found. */
 static struct lnetctl_node *find_ni(const struct plan *p, const struct ni_item *item,
 				    struct lnetctl_node **net)
 {
@@ -38,7 +38,7 @@ static struct lnetctl_node *find_ni(const struct plan *p, const struct ni_item *
 	return NULL;
 }
 
-/* As a node does: no more under way to one peer than over the interface. */
+/* As in a node, a peer has at most the credits of the interface. */
 static int64_t credits_of_peer(const struct lnetctl_net *n)
 {
 	bool clamped = n->credits > 0 && n->peer_credits > n->credits;
@@ -46,7 +46,7 @@ static int64_t credits_of_peer(const struct lnetctl_net *n)
 	return clamped ? n->credits : n->peer_credits;
 }
 
-/* A list as a set. @text may have the quotes that a node's answer has. False: not a list. */
+/* Reads a list as a set. @text may have the quotes that a node sends. False: not a list. */
 static bool cpts_set(const char *text, unsigned char set[1024])
 {
 	struct lnetctl_node *map = lnetctl_add_map(NULL, NULL), *n;
@@ -87,7 +87,7 @@ static void difference_add(struct differences *d, const char *key, const char *h
 					   "%s%s: %s -> %s", d->len ? ", " : "", key, has, want);
 }
 
-/* @want: the number in the file; and the number that selects the node's default. */
+/* @want: the number in the file, and the number that selects the node's default. */
 static void number_compare(struct differences *d, const struct lnetctl_node *group,
 			   const char *key, const int64_t want[2])
 {
@@ -123,7 +123,7 @@ static bool ni_same(const struct ni_item *item, const struct lnetctl_node *ni,
 	return !d->len;
 }
 
-/* ---- marks: they change without the interface being replaced ---- */
+/* ---- marks: changed without replacing the interface ------------- */
 
 /* A node shows each key only if it is set. */
 static bool is_down(const struct lnetctl_node *ni)
@@ -233,7 +233,7 @@ static int identity(struct plan *p, struct lnetctl_node *ni, const char *nid, co
 	return intf && lnetctl_add_text(intf, "0", name) ? 0 : plan_nomem(p);
 }
 
-/* The lines of @ours are those of what the file has by the same keys. */
+/* Copies the positions of the keys in @file to the same keys of @ours. */
 static void take_lines(const struct lnetctl_node *ours, const struct lnetctl_node *file)
 {
 	struct lnetctl_node *key;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Peers and fault rules of a file beside those of a node. */
+/* Compares peers and fault rules of a file with those of a node. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -61,7 +61,7 @@ static int item_mr(struct plan *p, struct lnetctl_node *item, bool mr)
 		       ? 0 : plan_nomem(p);
 }
 
-/* NIDs of @has that @lacks does not have, as an item under @verb; none: no item. */
+/* Adds the NIDs that only @has has as an item under @verb; no item if there are none. */
 static int surplus(struct plan *p, const char *verb, const struct lnetctl_node *has,
 		   const struct lnetctl_node *lacks, bool mr)
 {
@@ -108,7 +108,7 @@ int plan_peer(struct plan *p, const struct lnetctl_node *peer)
 	if (!primary)
 		return import_refuse(&p->im, "peer", peer, "a peer must have its 'primary nid'");
 	rc = import_peer_mr(&p->im, peer, &mr);
-	rc = rc ? rc : import_peer_nids(&p->im, peer, &nids);	/* whether they are some */
+	rc = rc ? rc : import_peer_nids(&p->im, peer, &nids);	/* checks the list */
 	if (rc)
 		return rc;
 	free(nids);
@@ -139,7 +139,7 @@ int plan_peers_del(struct plan *p)
 
 #define MESSAGES_ALL 15
 
-/* A rule as a text that is the same for rules that do the same. */
+/* Writes a rule as a text that is equal for rules with the same effect. */
 static int rule_text(struct plan *p, const struct lnetctl_node *rule, bool *delay, char *text,
 		     size_t size)
 {
@@ -159,7 +159,7 @@ static int rule_text(struct plan *p, const struct lnetctl_node *rule, bool *dela
 	return 0;
 }
 
-/* The next rule of a kind from @rule on, with its text. */
+/* Finds the next rule of a kind from @rule on, with its text. */
 static int next_of_kind(struct plan *p, const struct lnetctl_node **rule, bool delay, char *text,
 			size_t size)
 {
@@ -212,7 +212,7 @@ static int rule_copy(struct plan *p, struct lnetctl_node *seq, const struct lnet
 	return item ? 0 : plan_nomem(p);
 }
 
-/* The order of rules counts, and they are deleted by what they match: all of a kind or none. */
+/* The order of rules matters, and one deletion may match several: all of a kind change, or none. */
 static int faults_of(struct plan *p, const struct lnetctl_node *section, bool delay)
 {
 	const struct lnetctl_node *rules = lnetctl_find(p->rules[delay], "fault"), *rule;

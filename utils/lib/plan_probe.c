@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Checks that interfaces which a plan adds have an address on this machine, and a free port. */
+/* Checks that interfaces that a plan adds have an address on this machine, and a free port. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include "plan.h"
 
-/* The port of the node's listeners after the plan was applied. */
+/* The port of the node's listeners after the plan is applied. */
 static unsigned int port_of(const struct plan *p)
 {
 	const struct lnetctl_node *set = lnetctl_find(p->doc, "set");
@@ -75,7 +75,7 @@ static bool node_has(const struct plan *p, const char *nid)
 	return false;
 }
 
-/* True if the interface is missing or has no address: the node will wait for it. */
+/* True if the interface is missing or has no address: the node waits for it. */
 static bool is_awaited(const struct lnetctl_node *ni)
 {
 	const struct lnetctl_node *intf = lnetctl_find(ni, "interfaces");
@@ -104,7 +104,7 @@ static int ni_probe(struct plan *p, const struct lnetctl_node *ni, unsigned int 
 		return ctl_fail(p->im.c, rc, "add", "import",
 				"cannot add %s: address and port are in use (another node of this "
 				"machine? see accept_port)", nid);
-	return 0;	/* other errors may concern only the caller, and not the node */
+	return 0;	/* other errors may concern only the caller */
 }
 
 int plan_probe(struct plan *p)

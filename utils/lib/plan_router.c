@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a file says of routing, beside what the node does. */
+/* Compares the routing settings of a file with those of a node. */
 #include <stdio.h>
 #include "plan.h"
 
-/* Who has "enable": the mapping, as in backups, or one of a sequence, as in full exports. */
+/* The mapping with "enable": the section in backups, an element of it in full exports. */
 static const struct lnetctl_node *enabler(const struct lnetctl_node *section)
 {
 	const struct lnetctl_node *n = section;
@@ -31,10 +31,10 @@ int plan_routing(struct plan *p, const struct lnetctl_node *section)
 
 	if (rc || !at)
 		return rc;
-	now = enabler(lnetctl_find(p->routing, "routing"));	/* NULL: it was never a router */
+	now = enabler(lnetctl_find(p->routing, "routing"));	/* NULL: routing was never on */
 	if (now)
 		lnetctl_num(lnetctl_find(now, "enable"), &has);
-	/* Starting is on, stopping is off. */
+	/* starting is on, stopping is off */
 	if ((want & 1) == (has & 1) && want >= 0 && want <= 3)
 		return 0;
 	return set_number(p, "routing", lnetctl_find(at, "enable"), has);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Fault rules in the grammar of lnet/fault/faults.def: of a file beside those of a node. */
+/* Compares fault rules in the grammar of lnet/fault/faults.def of a file with those of a node. */
 #include <errno.h>
 #include <string.h>
 #include "lnet/fault/fault.h"
 #include "plan.h"
 
-#define WORDS_SIZE 2048		/* two lists of NIDs and all else that a rule may say */
+#define WORDS_SIZE 2048		/* two lists of NIDs and all other parameters */
 
-/* What exports say of a rule beside what it is. */
+/* Keys of an export that are not parameters of the rule. */
 static bool is_told(const char *key)
 {
 	return !strcmp(key, "kind") || !strcmp(key, "id") || !strcmp(key, "state") ||
@@ -53,7 +53,7 @@ static int rule_read(struct plan *p, const struct lnetctl_node *rule, struct lne
 	return rc;
 }
 
-/* In one wording, whatever the units and the order in the file; without the seed. */
+/* Writes a rule in one form, whatever the units and order in the file; without the seed. */
 static void rule_words(const struct lnet_rule *r, char *words, size_t size)
 {
 	char value[LNETCTL_RULE_LIST];
@@ -66,7 +66,7 @@ static void rule_words(const struct lnet_rule *r, char *words, size_t size)
 						lnet_rule_param_name(i), value);
 }
 
-/* A file that says no seed takes the one that was drawn. */
+/* If the file has no seed, the seed that the node drew counts as equal. */
 static bool rule_same(const struct lnet_rule *want, const struct lnet_rule *has)
 {
 	char a[WORDS_SIZE], b[WORDS_SIZE];
@@ -78,7 +78,7 @@ static bool rule_same(const struct lnet_rule *want, const struct lnet_rule *has)
 	return !strcmp(a, b);
 }
 
-/* One of the node that is the same, and not another's of the file; marked then. */
+/* Finds an equal rule of the node that matches no earlier rule of the file, and sets its line. */
 static int find_same(struct plan *p, const struct lnet_rule *want, bool *found)
 {
 	const struct lnetctl_node *rules = lnetctl_find(p->faults, "faults");
@@ -125,7 +125,7 @@ static int add_rule(struct plan *p, const char *verb, const struct lnet_rule *r,
 	return ok ? 0 : plan_nomem(p);
 }
 
-/* What the file has and the node has not. */
+/* Adds the rules that only the file has. */
 static int rules_add(struct plan *p, const struct lnetctl_node *section)
 {
 	const struct lnetctl_node *n;

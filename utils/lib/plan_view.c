@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Printed plans: old values, replaced rails, a summary. */
+/* Printed plans: old values, replaced interfaces, a summary. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -58,7 +58,7 @@ int plan_moved(struct plan *p, const struct lnetctl_node *ni, const char *net, c
 	const char *nid = lnetctl_text(ni, "nid");
 	char name[160];
 
-	/* an interface of an export has a name and no NID */
+	/* an interface in an export has a name and no NID */
 	snprintf(name, sizeof(name), "%s%s%s", name_of(ni), nid ? "" : " on ", nid ? "" : net);
 	if (m)
 		lnetctl_add_text(m, "nid", name);

@@ -76,7 +76,7 @@ static bool process_has(const char *pid, const char *link)
 	return found;
 }
 
-/* The process with this socket; 0: none whose files the caller may see. */
+/* Finds the process with this socket; 0: none whose files the caller may read. */
 static int inode_pid(unsigned long inode)
 {
 	DIR *dir = opendir("/proc");
@@ -110,8 +110,8 @@ static bool is_name(struct presence *p, const char *name)
 }
 
 /*
- * Finds the name of an unresponsive node: a word of its command line that gives, with its user, the
- * same port.
+ * Finds the name of an unresponsive node: the argument in its command line that gives, with its
+ * user, the same port.
  */
 static void name_guess(struct presence *p)
 {
@@ -150,7 +150,7 @@ static int64_t number_of(const struct lnetctl_node *map, const char *key)
 	return num;
 }
 
-/* False: no node answers on the link. */
+/* False: no node replies on the link. */
 static bool node_ask(struct link *l, struct presence *p)
 {
 	struct lnetctl c = { .link = l };
@@ -189,7 +189,7 @@ static bool user_node(const struct netlink_socket *s, struct presence *p)
 	return p->name[0];
 }
 
-/* Stock's module does not have this request, but it answers all others. */
+/* A stock module rejects this request, but serves others. */
 static bool kernel_node(struct presence *p)
 {
 	struct link *l;

@@ -5,8 +5,8 @@
 #include "client.h"
 
 struct layout {
-	int step;	/* columns a nested mapping moves right */
-	int seq;	/* columns the dash of a nested sequence moves right */
+	int step;	/* columns by which a nested mapping is indented */
+	int seq;	/* columns by which the dash of a nested sequence is indented */
 	int dash;	/* columns from the dash to its item */
 };
 
@@ -14,7 +14,7 @@ static const struct layout layouts[] = {
 	[LNETCTL_WIDE] = { 6, 0, 6 }, [LNETCTL_NARROW] = { 2, 0, 2 }, [LNETCTL_HAND] = { 4, 4, 2 },
 };
 
-/* What is printed next, before the stream has it: a large answer has a million of small pieces. */
+/* Output before it is written to the stream: a large reply has a million small pieces. */
 struct printer {
 	FILE *to;
 	size_t len;
@@ -67,7 +67,7 @@ static bool is_collection(const struct lnetctl_node *n)
 	return n->kind == LNETCTL_MAP || n->kind == LNETCTL_SEQ;
 }
 
-/* Lists of numbers, which the node sends ready-made with their quotes. */
+/* Lists of numbers, which the node sends with their quotes. */
 static bool is_quoted(const char *text)
 {
 	size_t inner;
@@ -78,7 +78,7 @@ static bool is_quoted(const char *text)
 	return !strcmp(text + inner, "]\"");
 }
 
-/* May @text stand in YAML as it is? */
+/* May @text be written in YAML without quotes? */
 static bool is_plain(const char *text)
 {
 	size_t len = strlen(text);
@@ -99,7 +99,7 @@ static bool has_control(const char *text)
 	return false;
 }
 
-/* A number with decimals, as times are. */
+/* A number with decimals, such as a time. */
 static bool is_decimal(const char *text)
 {
 	size_t whole = strspn(text, "0123456789"), rest;
@@ -211,7 +211,7 @@ static void yaml_item(const struct lnetctl_node *n, const struct layout *l, int 
 	put_char('\n', out);
 }
 
-/* Each on a line of its own at column @col; @on_dash: the first continues the line. */
+/* Prints each child on its own line at column @col; @on_dash: the first one continues the line. */
 static void yaml_children(const struct lnetctl_node *n, const struct layout *l, int col,
 			  bool on_dash, struct printer *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Replies: key tables that name the values, and values, as a document. */
+/* Converts replies (key tables with names, and values) to a document. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #define TABLE_DEPTH_MAX 8
 
 struct reply_key {
-	const char *name;	/* the document's */
+	const char *name;	/* belongs to the document */
 	uint16_t index, type, format;
 	struct reply_table *child;
 };
@@ -63,7 +63,7 @@ static uint16_t attr_u16(const struct attr *a)
 	return val;
 }
 
-/* Up to its NUL, if it has one. */
+/* Length up to the NUL, if there is one. */
 static size_t attr_text_len(const struct attr *a)
 {
 	return strnlen((const char *)a->data, a->len);
@@ -160,7 +160,7 @@ static int64_t attr_signed(const struct attr *a)
 	return s16;
 }
 
-/* By hand: a large answer has half a million of them. */
+/* Without snprintf(): a large reply has half a million numbers. */
 static int add_digits(struct lnetctl_node *map, const char *name, uint64_t val, bool negative)
 {
 	char buf[24], *end = buf + sizeof(buf), *at = end;
@@ -207,7 +207,7 @@ static int add_flag(struct lnetctl_node *map, const char *name, bool there)
 static int add_elements(const struct reply_key *key, struct lnetctl_node *map, const struct attr *a,
 			int depth);
 
-/* What has no name has no place in a mapping. */
+/* Ignores a value without a name, because a mapping needs names. */
 static int add_value(const struct reply_key *key, struct lnetctl_node *map, const struct attr *a,
 		     int depth)
 {
@@ -254,8 +254,8 @@ static bool walk_ordered(struct walk w)
 }
 
 /*
- * The value of @index in @all, which mostly are @ordered and come in the order of the table: then
- * it is the next one, or is not there.
+ * Finds the value of @index in @all. If @all is @ordered, as usual, the value is the next one or
+ * missing.
  */
 static bool value_take(struct walk all, bool ordered, uint16_t index, struct walk *next,
 		       struct attr *a)
@@ -272,7 +272,7 @@ static bool value_take(struct walk all, bool ordered, uint16_t index, struct wal
 	return value_find(all, index, a);
 }
 
-/* All values of one message or element, in the order of the table. */
+/* Adds all values of one message or element, in the order of the table. */
 static int add_values(const struct reply_table *t, struct lnetctl_node *map, struct walk w,
 		      int depth)
 {
@@ -290,7 +290,7 @@ static int add_values(const struct reply_table *t, struct lnetctl_node *map, str
 	return rc;
 }
 
-/* A nested value: its elements are items of a sequence, or one mapping. */
+/* Adds a nested value: its elements are items of a sequence, or one mapping. */
 static int add_elements(const struct reply_key *key, struct lnetctl_node *map, const struct attr *a,
 			int depth)
 {
@@ -304,7 +304,7 @@ static int add_elements(const struct reply_key *key, struct lnetctl_node *map, c
 	if (depth > TABLE_DEPTH_MAX || !key->child || !key->name)
 		return key->child ? -EPROTO : 0;
 	top = lnetctl_find(map, key->name);
-	if (top && top->kind != kind)	/* two keys of one name */
+	if (top && top->kind != kind)	/* two keys have one name */
 		return -EPROTO;
 	if (!top)
 		top = node_add_text(map, key->name, kind, NULL, 0);
@@ -316,7 +316,7 @@ static int add_elements(const struct reply_key *key, struct lnetctl_node *map, c
 	return top ? rc : -ENOMEM;
 }
 
-/* More elements of the last item: only its lists grow. */
+/* Adds further elements to the lists of the last item. */
 static int add_more(const struct reply_table *t, struct lnetctl_node *item, struct walk w)
 {
 	size_t i;
@@ -360,7 +360,7 @@ static int feed_table(struct reply *r, struct walk w)
 	head = &r->table->keys[0];
 	if (!head->name || !*head->name)
 		return r->top ? 0 : -EPROTO;
-	/* made when the first value arrives: an empty answer prints nothing */
+	/* created with the first value: an empty reply prints nothing */
 	r->top = NULL;
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Names of hosts as addresses. */
+/* Resolves host names to addresses. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>

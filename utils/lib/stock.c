@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The kernel's LNet is stock's: what it takes by module parameters and by ioctl, where this
- * project's has netlink commands.
+ * Requests to a stock module by module parameters and ioctls, for which this project has netlink
+ * commands.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +35,7 @@ const struct stock stock_kernel = { "/sys/module", "/sys/kernel/debug/lnet", dev
 
 /* Stock's `global show', in its order. */
 static const struct param {
-	const char *name, *file, *initial;	/* below the modules; "": derived */
+	const char *name, *file, *initial;	/* file below the modules; "": derived */
 	bool inverted;
 } params[] = {
 	{ "numa_range", "lnet/parameters/lnet_numa_range", "0", false },
@@ -52,7 +52,7 @@ static const struct param {
 	{ "recovery_limit", "lnet/parameters/lnet_recovery_limit", "0", false },
 	{ "max_recovery_ping_interval", "lnet/parameters/lnet_max_recovery_ping_interval", "900",
 	  false },
-	/* not shown */
+	/* set only, not shown */
 	{ "sock_timeout", "ksocklnd/parameters/sock_timeout", "50", false },
 };
 
@@ -86,7 +86,7 @@ static int number_read(const char *directory, const char *file, int64_t *val)
 	return rc ? rc : lnetctl_num(&n, val);
 }
 
-/* As stock's tool writes it, with its NUL. */
+/* Writes the number as stock's tool does, with its NUL. */
 static int number_write(const char *directory, const char *file, int64_t val)
 {
 	char path[256], text[32];
@@ -101,7 +101,7 @@ static int number_write(const char *directory, const char *file, int64_t val)
 	return rc;
 }
 
-/* The range of NUMA distances is no parameter that can be written. */
+/* The NUMA range is not a writable parameter. */
 static int numa_write(const struct stock *s, int64_t val)
 {
 	struct lnet_ioc_value v = {
@@ -127,7 +127,7 @@ static int param_write(const struct stock *s, const struct param *p, int64_t val
 	return number_write(s->modules, p->file, p->inverted ? !val : val);
 }
 
-/* Who may not read debugfs derives it, as the module does. */
+/* Computes the value as the module does if the caller may not read debugfs. */
 static int lnd_timeout_read(const struct stock *s, int64_t *val)
 {
 	int64_t timeout, retries;
@@ -174,7 +174,7 @@ static int value_parse(const struct lnetctl_node *n, const struct param *p, int6
 	return -EINVAL;
 }
 
-/* All that can be checked is, before the first is written. What is written then is put back. */
+/* Checks all values before the first write. If a write fails, restores the earlier values. */
 static int set_all(const struct stock *s, const struct lnetctl_node *values, char *why, size_t size)
 {
 	const struct lnetctl_node *n, *failed = NULL;
@@ -302,7 +302,7 @@ static void pool_add(struct lnetctl_node *item, const char *name, struct lnet_io
 	lnetctl_add_num(map, "mincredits", (int32_t)pool.min_credits);
 }
 
-/* As a node of this project shows it. */
+/* In the form of a node of this project. */
 static int routing_show(const struct stock *s, struct lnetctl_node *doc)
 {
 	struct lnetctl_node *seq = lnetctl_add_seq(doc, "routing"), *item;
@@ -344,7 +344,7 @@ int stock_peer_log(const struct stock *s, const char *text)
 
 /* ---- on and off ------------------------------------------------------------------------------ */
 
-/* There is no room to ask for large NIDs. */
+/* The ioctl has no field for large NIDs. */
 static int configure(const struct stock *s, unsigned int flags)
 {
 	struct lnet_ioc_data data = { .hdr = { sizeof(data), LNET_IOC_VERSION_DATA } };
@@ -357,7 +357,7 @@ static int configure(const struct stock *s, unsigned int flags)
 	return s->ask(s->arg, LNET_IOC(LNET_IOC_CONFIGURE), &data);
 }
 
-/* ---- which ----------------------------------------------------------------------------------- */
+/* ---- dispatch -------------------------------------------------------------------------------- */
 
 int stock_talk(const struct stock *s, const struct ctl_op *op, const struct lnetctl_node *body,
 	       struct reply *reply, char *why, size_t size)

@@ -11,7 +11,7 @@
 #define NR_ENDS		3
 #define MAX_WORDS	(NR_ENDS * (1 + LNET_NIDLIST_WORDS))
 #define MAX_TEXT	128	/* of a pattern, with the NUL */
-#define MAX_RULES	65536	/* of a module that has no end of them */
+#define MAX_RULES	65536	/* bound if a module does not end the list */
 
 static const char tags[NR_ENDS][4] = LNET_IOC_UDSP_ENDS;
 static const char *const keys[NR_ENDS] = { "src", "dst", "rte" };
@@ -35,7 +35,7 @@ static int ask(const struct stock *s, unsigned int nr, struct lnet_ioc_udsp *u)
 
 /* ---- add and del ----------------------------------------------------------------------------- */
 
-/* A net alone is all its NIDs without an address. */
+/* A net alone matches all its NIDs, without an address. */
 static int end_words(const char *text, uint32_t *words)
 {
 	struct lnet_nidlist list;
@@ -95,7 +95,7 @@ static bool has(const struct lnetctl_node *item, const char *key)
 }
 
 /*
- * What stock's tool sends, since a stock module accepts any rule: 'src' or 'dst' alone without a
+ * Follows stock's tool, because a stock module accepts any rule: 'src' or 'dst' alone without a
  * priority has priority 0, and 'src' and 'rte' exclude each other.
  */
 static int action_of(const struct lnetctl_node *item, struct lnet_ioc_udsp *u, char *why,
@@ -145,7 +145,7 @@ static int del(const struct stock *s, const struct lnetctl_node *item, char *why
 
 /* ---- show ------------------------------------------------------------------------------------ */
 
-/* How many words an end has; @text is "" if it is not given. */
+/* Returns the number of words of an end; @text is "" if the rule has no such end. */
 static int end_text(const uint32_t *words, unsigned int nr, const char *tag, char *text)
 {
 	int rc;
@@ -213,7 +213,7 @@ static int show_one(const struct stock *s, int32_t idx, struct lnetctl_node *seq
 	return rc;
 }
 
-/* Nothing is said of none. */
+/* Prints nothing if there is no policy. */
 static int show(const struct stock *s, int32_t only, struct lnetctl_node *doc)
 {
 	struct lnetctl_node *seq = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Reading YAML files into documents, by libyaml's parser. */
+/* Reads YAML files into documents with libyaml's parser. */
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "client.h"
 
 #define YAML_DEPTH_MAX 16
-#define YAML_KEYS_MAX 4096	/* in a mapping: each is held against all before it */
+#define YAML_KEYS_MAX 4096	/* in a mapping: each key is compared with all before it */
 
 static bool word_in(const char *text, const char *const *words)
 {
@@ -127,8 +127,8 @@ static int read_node(struct reader *r, struct lnetctl_node *parent, const char *
 }
 
 /*
- * Aliases could make a tree out of a graph that grows without bound; configuration has no use for
- * them.
+ * Rejects aliases: a graph with them could expand to a tree of unbounded size, and configurations
+ * need none.
  */
 static int read_document(struct reader *r, struct lnetctl_node **doc)
 {
@@ -159,7 +159,7 @@ static int event_depth(const yaml_event_t *event)
 	return 0;
 }
 
-/* "!" says only that a scalar is no plain one, as the descriptions of errors have it. */
+/* The tag "!" only means that a scalar is not plain; error texts in exports use it. */
 static bool has_tag(const yaml_event_t *event)
 {
 	const yaml_char_t *tag = NULL;
@@ -192,7 +192,7 @@ static const char *event_fault(const yaml_event_t *event, int depth, unsigned in
 	return depth > YAML_DEPTH_MAX + 1 ? "nested too deeply" : NULL;
 }
 
-/* What stopped it. What libyaml has no words for is memory, which it does not always say. */
+/* Writes the parser's error. libyaml does not always report missing memory as such. */
 static int parser_fault(const yaml_parser_t *parser, char *why, size_t why_size)
 {
 	if (parser->error == YAML_MEMORY_ERROR || !parser->problem) {
@@ -205,8 +205,8 @@ static int parser_fault(const yaml_parser_t *parser, char *why, size_t why_size)
 }
 
 /*
- * The loader resolves aliases silently, and takes time by the square of the depth, so the events
- * are looked through first.
+ * The loader resolves aliases silently, and its time grows with the square of the depth. So this
+ * function checks the events first.
  */
 static int check_events(FILE *in, char *why, size_t why_size)
 {
@@ -238,7 +238,7 @@ static int check_events(FILE *in, char *why, size_t why_size)
 	return rc;
 }
 
-/* @in from its start, from memory: standard input cannot be read twice. */
+/* Reads @in into memory, because standard input cannot be read twice. */
 static int read_checked(FILE *in, struct lnetctl_node **doc, char *why, size_t why_size)
 {
 	struct reader r = { .why = why, .why_size = why_size };
@@ -266,7 +266,7 @@ static int read_checked(FILE *in, struct lnetctl_node **doc, char *why, size_t w
 /* A full export of 1,000 peers with 8 NIDs has 13 MB. */
 #define YAML_FILE_MAX (64u << 20)
 
-/* All of @in, for free(). */
+/* Reads all of @in; the caller frees *@text. */
 static int read_text(FILE *in, char **text, size_t *len, char *why, size_t why_size)
 {
 	size_t size = 65536;
