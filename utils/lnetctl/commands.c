@@ -9,7 +9,7 @@
 
 /* ---- lnet ------------------------------------------------------------------------------------ */
 
-/* These two give the node's own errno. */
+/* These two commands exit with the errno of the node. */
 static int configure_done(struct tool *t, int rc)
 {
 	if (!rc)
@@ -53,7 +53,7 @@ static int run_ping(struct tool *t)
 	bool failed;
 	int rc;
 
-	/* 0 and more than 180 s are the node's own limits, as in stock */
+	/* 0 and more than 180 s are the node's limits, as in stock */
 	if (timeout)
 		lnetctl_ms_parse(timeout, &ms);
 	nids = tool_words(t);

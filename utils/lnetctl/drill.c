@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * drill: cuts a rail by a fault rule while requests are made, and tells how long it took until that
- * was noticed, until the request that was held up longest went another way, and until the rail had
- * its share again.
+ * drill: cuts a rail by a fault rule while it sends requests. It measures how long the node took to
+ * detect the cut, to resend the longest delayed request on another path, and to restore the share
+ * of the rail.
  *
- * The rule has an end of its own: whatever becomes of this program, the rail comes back. It has one
- * name, so that the node lets only one drill at a time cut.
+ * The rule has an end, so the cut ends even if this program is killed. All drills use one rule
+ * name, so a node permits one drill at a time.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,9 +16,9 @@
 #include <unistd.h>
 #include "tool.h"
 
-#define BEFORE_MS 1000		/* requests before the cut: what is usual */
-#define BACK_MAX_MS 30000	/* then it is not waited for any longer */
-#define WINDOW 20		/* requests over which shares are looked at */
+#define BEFORE_MS 1000		/* duration of the requests before the cut, for comparison */
+#define BACK_MAX_MS 30000	/* longest wait for the share of the rail */
+#define WINDOW 20		/* requests over which a share is measured */
 #define TIMEOUT_MS 5000		/* of a request */
 #define SAMPLES 1000
 #define RULE "drill"
@@ -29,15 +29,15 @@ struct drill {
 	struct tool *t;
 	const char *peer;
 	char rail[96];
-	int err;			/* the node does not answer any more, */
-	char why[200];			/* as it was said */
+	int err;			/* the node no longer replies, or rejected a call */
+	char why[200];			/* the error text */
 	int64_t rate, cut_ms, cuts;
-	/* of the present cut; times in ms since it began, -1: not */
+	/* of the current cut; times in ms since its begin, -1: did not happen */
 	double detected, failover, stall, back;
-	/* of all */
-	double usual;			/* half of the requests before were faster */
+	/* of all cuts */
+	double usual;			/* median of the requests before the cut */
 	unsigned long requests, lost;
-	int64_t share;			/* permille of what was sent went over the rail */
+	int64_t share;			/* permille of the messages sent over the rail */
 };
 
 static double now_ms(void)
@@ -56,7 +56,7 @@ static int64_t number(const struct lnetctl_node *map, const char *key)
 	return n && !lnetctl_num(n, &num) ? num : 0;
 }
 
-/* Of a call to the node that has no reason to fail: if it does, the drill is over. */
+/* Checks a call to the node that should not fail: an error ends the drill. */
 static int said(struct drill *d, int rc)
 {
 	if (rc && !d->err) {
@@ -109,7 +109,7 @@ static void sent(struct drill *d, int64_t *rail, int64_t *all)
 	lnetctl_doc_free(doc);
 }
 
-/* One request, at its time. How long it took, -1 if it is lost. */
+/* Sends one request and waits for its interval. Returns its duration, -1 if it is lost. */
 static double request(struct drill *d)
 {
 	double start = now_ms(), took, pause = 1e3 / (double)d->rate;
@@ -157,7 +157,7 @@ static int rule_set(struct drill *d, bool on)
 	return rc;
 }
 
-/* That of another drill, or what a killed one left, with its state; NULL: there is none. */
+/* The state of the rule of another drill, or of one left by a killed drill; NULL: no rule. */
 static const char *rule_there(const struct lnetctl_node *doc)
 {
 	const struct lnetctl_node *list = doc ? lnetctl_find(doc, "faults") : NULL, *n;
@@ -171,7 +171,7 @@ static const char *rule_there(const struct lnetctl_node *doc)
 	return NULL;
 }
 
-/* What is over is taken away. */
+/* Removes a rule that has ended. */
 static int alone(struct drill *d)
 {
 	struct lnetctl_node *doc;
@@ -249,7 +249,7 @@ static int cut(struct drill *d)
 	return 0;
 }
 
-/* Until it has half of what it had, at least. */
+/* Measures until the rail has at least half of its former share. */
 static void back(struct drill *d)
 {
 	double begin = now_ms();
@@ -331,7 +331,7 @@ static int course(struct drill *d)
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-/* The interface that the next request would leave by. */
+/* Finds the interface that the next request would use. */
 static bool rail_find(struct drill *d)
 {
 	const struct lnetctl_node *list;
@@ -365,7 +365,7 @@ static void on_signal(int nr)
 	stopped = 1;
 }
 
-/* Who ends it has the rail back, too. */
+/* A signal also ends the cut. */
 static int guarded(struct drill *d)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
@@ -409,7 +409,7 @@ int run_drill(struct tool *t)
 	rc = rail_check(t, rail);
 	if (rc)
 		return rc;
-	rc = lnetctl_ping(t->c, d.peer, NULL, TIMEOUT_MS, &doc);	/* it is known then */
+	rc = lnetctl_ping(t->c, d.peer, NULL, TIMEOUT_MS, &doc);	/* creates the peer entry */
 	lnetctl_doc_free(doc);
 	if (rc)
 		return tool_done(t, rc);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* fault drop and fault delay: stock's rules; with options of ours, rules as those of fault KIND. */
+/* fault drop and fault delay: stock's rules; options of this project make rules of fault KIND. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,7 +92,7 @@ static bool is_delay(const struct tool *t)
 	return t->cmd >= delay_commands && t->cmd < delay_commands + 4;
 }
 
-/* ---- with options of ours -------------------------------------------------------------------- */
+/* ---- options of this project ----------------------------------------------------------------- */
 
 static const char *const more_names[] = { "permille", "count",	"seed", "from", "to",	 "period",
 					  "duty",     "jitter", "at",	"name", NULL };
@@ -116,7 +116,7 @@ static bool add_options(struct lnetctl_node *rule, const struct tool *t, const c
 	return true;
 }
 
-/* A time of stock's: seconds, or with a unit. */
+/* Adds a time in stock's form: seconds, or a number with a unit. */
 static bool add_time(struct lnetctl_node *rule, const struct tool *t, const char *option,
 		     const char *param)
 {
@@ -210,7 +210,7 @@ static int run_add(struct tool *t)
 	return rc ? rc : id_print(t, f.delay);
 }
 
-/* Those with options of ours, too; an error if there are neither. */
+/* Deletes also rules with options of this project; an error if there are no rules. */
 static int del_all(struct tool *t)
 {
 	struct lnetctl_fault f = { .delay = is_delay(t) };

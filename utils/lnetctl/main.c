@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* lnetctl: find the command in the tables, run it, say how it went. */
+/* lnetctl: finds the command in the tables, runs it, and prints its result. */
 #include <errno.h>
 #include <string.h>
 #include "../lib/exit_status.h"
@@ -8,7 +8,7 @@
 
 #define NAME "lnetctl"
 
-/* ---- answers --------------------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 int tool_show(struct tool *t, int rc, struct lnetctl_node *doc, enum lnetctl_style style)
 {
@@ -67,7 +67,7 @@ static void help_all(const char *path, const struct command *table)
 		tool_help(path, table, stdout);
 }
 
-/* Into the group @cmd: what its commands' names have before them. */
+/* Appends the group @cmd to @path, the prefix of its commands' names. */
 static void path_enter(char *path, const struct command *cmd)
 {
 	size_t len = strlen(path);
@@ -107,7 +107,7 @@ static bool wants_json(const struct tool *t, int argc, char **argv)
 	return t->json_always || (argc == 2 && !strcmp(argv[1], "--json"));
 }
 
-/* True: the first word is one that every level has. */
+/* True: the first word is a command of every level. */
 static bool builtin(struct tool *t, const struct command *table, int argc, char **argv, int *rc)
 {
 	*rc = 0;
@@ -164,7 +164,7 @@ static int command_run(struct tool *t, int argc, char **argv)
 	return rc && t->c && lnetctl_unconfigured(t->c) ? EXIT_NO_NODE : rc;
 }
 
-/* A word that is no command of @group. */
+/* Handles a word that is no command of @group. */
 static int other_run(struct tool *t, const struct command *group, int argc, char **argv)
 {
 	int rc;
@@ -179,7 +179,7 @@ static int other_run(struct tool *t, const struct command *group, int argc, char
 	return rc ? rc : group->run(t);
 }
 
-/* @group NULL: the words begin at the top. */
+/* @group NULL: the words begin at the top level. */
 static int dispatch(struct tool *t, const struct command *group, int argc, char **argv)
 {
 	const struct command *table = group ? group->sub : lnetctl_commands, *cmd;

@@ -107,7 +107,7 @@ const struct command debug_commands[] = {
 
 /* ---- service-id, setup ----------------------------------------------------------------------- */
 
-/* Not as a document: it has no hexadecimal numbers. */
+/* Prints no document, because documents have no hexadecimal numbers. */
 int run_service_id(struct tool *t)
 {
 	uint64_t id = lnetctl_service_id();

@@ -8,7 +8,7 @@
 
 #define END { .name = NULL }
 
-/* Which interfaces are meant; @add: those that are to be. */
+/* Reads which interfaces are meant; @add: interfaces that do not exist yet. */
 static int net_target(struct tool *t, struct lnetctl_net *n, bool add)
 {
 	n->net = tool_opt(t, "net");
@@ -47,7 +47,7 @@ static void read_tunables(struct tool *t, struct lnetctl_net *n)
 	n->tos = tool_num(t, "tos");
 }
 
-/* A system without the helper has its routes as it likes them. */
+/* Without the helper, the system's own routes stay. */
 static int routes_setup(void)
 {
 	char why[200];

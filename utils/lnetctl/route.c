@@ -16,7 +16,7 @@ static struct lnetctl_route route_of(const struct tool *t)
 				       .priority = tool_num(t, "priority") };
 }
 
-/* Stock's words. */
+/* The texts are stock's. */
 static int missing(const struct lnetctl_route *r)
 {
 	if (!r->net && !r->gateway)

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "tool.h"
 
-/* The group that led here, "fault cut ": its last word. */
+/* The kind is the last word of the group: "fault cut ". */
 static void kind_of(const struct tool *t, char *kind, size_t size)
 {
 	const char *at = t->path;
@@ -18,7 +18,7 @@ static void kind_of(const struct tool *t, char *kind, size_t size)
 	snprintf(kind, size, "%.*s", (int)(t->path + len - at), at);
 }
 
-/* Several of one option are a list. */
+/* Values of a repeated option form a list. */
 bool rule_option(struct lnetctl_node *rule, const struct tool *t, const char *name)
 {
 	char text[600];
@@ -32,7 +32,7 @@ bool rule_option(struct lnetctl_node *rule, const struct tool *t, const char *na
 	return !i || lnetctl_add_text(rule, name, text);
 }
 
-/* The options that are parameters of a rule, with its kind; NULL: no memory. */
+/* Creates a rule from the kind and the options that are parameters; NULL: no memory. */
 static struct lnetctl_node *rule_of(const struct tool *t)
 {
 	struct lnetctl_node *rule = lnetctl_add_map(NULL, NULL);
@@ -77,7 +77,6 @@ int tool_selects(struct tool *t)
 			  t->cmd->name);
 }
 
-/* The newest rule of @kind. */
 int tool_rule_print(struct tool *t, const char *kind)
 {
 	struct lnetctl_node *all, *doc = lnetctl_add_map(NULL, NULL), *item = NULL;

@@ -6,12 +6,12 @@
 #include <string.h>
 #include "tool.h"
 
-/* What is refused without asking the node, in stock's words. */
+/* Values that the tool rejects without a request to the node, with stock's texts. */
 struct check {
 	const char *name;
 	int64_t min, max;
 	const char *words;
-	const char *object;		/* of the message; NULL: the name */
+	const char *object;		/* object of the message; NULL: the name */
 };
 
 static const struct check checks[] = {

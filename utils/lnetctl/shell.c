@@ -13,7 +13,7 @@
 #define WORDS_MAX 1024	/* in a line; a command has at most 128 NIDs */
 #define HISTORY_MAX 1000
 
-/* Splits @line in place; quotes keep spaces. Returns how many words; -E2BIG: above WORDS_MAX. */
+/* Splits @line in place; quotes keep spaces. Returns the number of words; -E2BIG: too many. */
 static int split(char *line, char **words)
 {
 	int nr = 0;
@@ -41,11 +41,11 @@ static int split(char *line, char **words)
 
 /* ---- completion ------------------------------------------------------------------------------ */
 
-/* What may stand where the cursor is: commands of a group, or options of a command. */
+/* Completions at the cursor: commands of a group, or options of a command. */
 static const struct command *here_commands;
 static const struct opt *here_options;
 
-/* readline asks with @again 0, 1, 1, ... until NULL; the names are its to free. */
+/* readline calls this with @again 0, 1, 1, ... until NULL; it frees the names. */
 static char *next_name(const char *text, int again)
 {
 	static size_t at;
@@ -95,7 +95,7 @@ static char **complete(const char *text, int start, int end)
 		return NULL;
 	find_here(before);
 	free(before);
-	/* Files are for import and export. */
+	/* Only import and export have file arguments. */
 	rl_attempted_completion_over = here_commands || *text == '-';
 	return rl_attempted_completion_over ? rl_completion_matches(text, next_name) : NULL;
 }
@@ -111,7 +111,7 @@ static void remember(const char *line)
 		add_history(line);
 }
 
-/* A line to free(), or NULL at the end. A pipe gets neither prompt nor echo. */
+/* Returns a line, which the caller frees, or NULL at the end. A pipe gets no prompt or echo. */
 static char *next_line(void)
 {
 	char *line = NULL;
@@ -134,7 +134,7 @@ static char *next_line(void)
 	return line;
 }
 
-/* A node that has gone was told of once; the next command looks for one again. */
+/* Closes the link to a node that ended; the next command opens a new one. */
 static void forget_gone(struct tool *t, int rc)
 {
 	int err = rc && t->c ? lnetctl_error(t->c)->err : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* lnetctl: commands as tables, options as tables, and what a command gets to run with. */
+/* lnetctl: tables of commands and options, and the state with which a command runs. */
 #ifndef LNETCTL_TOOL_H
 #define LNETCTL_TOOL_H
 
@@ -28,7 +28,7 @@ struct opt {
 	int64_t min;
 	uint64_t max;
 	const char *const *words;	/* ends with NULL */
-	bool many;			/* may be repeated */
+	bool many;			/* may be given several times */
 	const char *form;		/* of ARG_TEXT: describes the accepted texts */
 };
 
@@ -63,7 +63,7 @@ struct command {
 	 */
 	int (*run)(struct tool *t);
 	const struct opt *opts;		/* ends with name NULL; may be NULL */
-	/* a group: ends with name NULL */
+	/* of a group; ends with name NULL */
 	const struct command *sub;
 	bool offline;			/* needs no node */
 	bool raw;			/* no options: a word may begin with '-' */
@@ -81,15 +81,15 @@ struct tool {
 	struct lnetctl *c;
 	const char *node;		/* --node */
 	unsigned int wait_ms;		/* --wait; 0: not given */
-	bool json_always, json;		/* before the command; for this one */
+	bool json_always, json;		/* given before the command; in effect for this one */
 	const struct command *cmd;
-	char path[PATH_MAX_LEN];	/* the groups that led to cmd, as "fault drop " */
+	char path[PATH_MAX_LEN];	/* the groups above cmd, as "fault drop " */
 	struct {
 		const struct opt *opt;
-		const char *val;	/* "" without argument */
+		const char *val;	/* "" without a value */
 	} found[FOUND_MAX];
 	unsigned int nr_found;
-	int nr_rest;			/* words that are no options */
+	int nr_rest;			/* words that are not options */
 	char **rest;
 };
 
@@ -102,15 +102,15 @@ extern const struct command lnetctl_commands[];
  */
 #define TOOL_ENDS 1
 int tool_parse(struct tool *t, int argc, char **argv, int *rc);
-/* "net add: text", and a line per option. @path is what stands before the name. */
+/* Prints "net add: text", and a line per option. @path is the prefix of the name. */
 void tool_help(const char *path, const struct command *cmd, FILE *out);
-const char *tool_opt(const struct tool *t, const char *name);	/* the last one; NULL: not given */
+const char *tool_opt(const struct tool *t, const char *name);	/* last value; NULL: not given */
 /* The @nth value of a repeated option; NULL past the last. */
 const char *tool_opt_nth(const struct tool *t, const char *name, unsigned int nth);
-/* Number of an option, LNETCTL_UNSET if it is not given or no number. */
+/* Number of an option; LNETCTL_UNSET: not given, or not a number. */
 int64_t tool_num(const struct tool *t, const char *name);
 unsigned int tool_level(const struct tool *t);	/* -v */
-/* The words that are no options as one list with commas, to free(). NULL: none, or no memory. */
+/* The other words as one list with commas, which the caller frees. NULL: none, or no memory. */
 char *tool_words(const struct tool *t);
 
 /* value.c */
@@ -122,7 +122,7 @@ bool tool_value_check(const struct opt *o, const char **val, char *why, size_t s
 /* Describes the values that @o accepts: "1 to 1000", "up or down", "a NID". */
 void tool_value_accepted(const struct opt *o, char *buf, size_t size);
 
-/* dump.c: the tables for programs: list-commands --json. */
+/* dump.c: the tables as JSON, for list-commands --json. */
 int tool_dump(const char *path, const struct command *table);
 
 /* ---- errors.c: on standard error; as JSON after tool_errors_as_json() ---- */
@@ -130,10 +130,10 @@ int tool_dump(const char *path, const struct command *table);
 void tool_errors_of(struct tool *t);	/* later errors name the command of @t */
 /* Prints a usage error; nothing was sent to the node. Returns EXIT_USAGE. */
 int tool_usage(const char *fmt, ...) __attribute__((__format__(printf, 1, 2)));
-/* An error of stock's other kind, of four columns: verb, object, errno, text. Returns @err. */
+/* An error in stock's second form, of four columns: verb, object, errno, text. Returns @err. */
 int tool_refuse(const char *verb, const char *object, int err, const char *fmt, ...)
 	__attribute__((__format__(printf, 4, 5)));
-/* Prints only the text, where stock's tool prints a line. With --json as all other errors. */
+/* Prints only the text, where stock's tool prints a line; with --json, prints it as any error. */
 void tool_plain(const char *verb, const char *object, int err, const char *fmt, ...)
 	__attribute__((__format__(printf, 4, 5)));
 int tool_missing(const char *what);		/* stock's text; EXIT_USAGE */
@@ -142,8 +142,8 @@ int tool_no_command(const char *fmt, ...) __attribute__((__format__(printf, 1, 2
 int tool_no_node(const char *why);		/* EXIT_NO_NODE */
 void tool_error_print(struct tool *t);		/* the error of the last call of t->c */
 /*
- * The exit status for the error of the last call. EXIT_NO_NODE: no node answered, or the node is
- * not configured. EXIT_NOT_PERMITTED: the caller lacks permission. Other errors: @otherwise.
+ * The exit status for the error of the last call. EXIT_NO_NODE: no node replied, or the node is not
+ * configured. EXIT_NOT_PERMITTED: the caller lacks permission. Other errors: @otherwise.
  */
 int tool_status(const struct tool *t, int otherwise);
 
@@ -165,13 +165,13 @@ int tool_local_check(struct tool *t);
 /* 0, or EXIT_USAGE: an address of @list (may be NULL) cannot be that of a host. */
 int tool_peer_check(const char *list);
 
-/* shell.c: commands from a terminal or a pipe; what the last one gave. */
+/* shell.c: runs commands from a terminal or a pipe; returns the result of the last one. */
 int tool_shell(struct tool *t, int (*run)(struct tool *t, int argc, char **argv));
 /* Is @word the built-in command @name, or --@name? */
 bool tool_is_builtin(const char *word, const char *name);
 
 
-/* commands of their own files */
+/* commands in separate files */
 extern const struct command net_commands[], peer_commands[], set_commands[], debug_commands[];
 extern const struct command fault_commands[], drop_commands[], delay_commands[];
 extern const struct command rule_commands[];
@@ -189,7 +189,7 @@ extern const struct opt import_opts[], export_opts[], plan_opts[], apply_opts[];
 int run_rule_del(struct tool *t);
 int run_rules_show(struct tool *t);
 int run_rules_export(struct tool *t);
-/* An option as a parameter of a rule, if it is given; false: no memory. */
+/* Adds an option, if given, as a parameter of the rule; false: no memory. */
 bool rule_option(struct lnetctl_node *rule, const struct tool *t, const char *name);
 /* 0, or EXIT_USAGE: no option of the rule selects messages. */
 int tool_selects(struct tool *t);

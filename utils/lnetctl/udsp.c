@@ -6,7 +6,7 @@
 
 #define END { .name = NULL }
 
-/* Stock's errors of these commands are of its other kind. */
+/* Stock prints errors of these commands in its second form. */
 static int done(struct tool *t, const char *verb, int rc)
 {
 	if (!rc)
@@ -47,7 +47,7 @@ static int run_add(struct tool *t)
 	return done(t, "add", lnetctl_udsp_add(t->c, &u));
 }
 
-/* -1: all */
+/* -1: all policies */
 static int64_t index_of(const struct tool *t)
 {
 	return tool_opt(t, "idx") ? tool_num(t, "idx") : -1;
