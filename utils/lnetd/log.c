@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The daemon's log on standard error: lines of all threads, queued, written by a thread of its own.
+ * The daemon's log on standard error: one thread writes the queued lines of all threads.
  *
- * Lines of the core may come under its locks, and standard error may be a pipe that nobody reads:
- * only the thread here waits for it. What the queue cannot hold is counted.
+ * The core may log while it holds locks, and standard error may be a pipe without a reader. So only
+ * the writer thread waits for standard error. Lines that do not fit into the queue are counted.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -18,7 +18,7 @@
 
 #define LINES_MAX	256
 #define TEXT_MAX	400
-#define FLUSH_S		2	/* log_close() waits for a reader for so long */
+#define FLUSH_S		2	/* longest wait of log_close() for a reader */
 
 struct line {
 	struct timespec at;
@@ -33,7 +33,7 @@ static struct {
 	const char *node;
 	int level;
 	bool journal, started, running, stop;
-	unsigned int first, nr, lost;		/* of @line; @lost: had no room */
+	unsigned int first, nr, lost;		/* of @line; @lost: lines without room */
 	struct line line[LINES_MAX];
 } queue = { .lock = PTHREAD_MUTEX_INITIALIZER, .more = PTHREAD_COND_INITIALIZER,
 	    .written = PTHREAD_COND_INITIALIZER, .node = "", .level = LNET_LOG_INFO };
@@ -86,7 +86,7 @@ static void put(const char *text, size_t len)
 		ssize_t n = write(2, text, len);
 
 		if (n < 0 && errno != EINTR)
-			return;			/* nobody reads it any more */
+			return;			/* no reader is left */
 		text += n > 0 ? n : 0;
 		len -= n > 0 ? (size_t)n : 0;
 	}
@@ -120,7 +120,7 @@ static void lost_put(unsigned int nr)
 	line_put(&l);
 }
 
-/* Under the lock, which is free while it writes. */
+/* Called with the lock held; releases the lock while it writes. */
 static void first_put(void)
 {
 	struct line l = queue.line[queue.first];
@@ -202,7 +202,7 @@ void log_text(void *arg, enum lnet_log_level level, const char *text)
 		pthread_cond_signal(&queue.more);
 	}
 	while (queue.nr && !queue.running)
-		first_put();			/* no thread does */
+		first_put();			/* no thread does it */
 	pthread_mutex_unlock(&queue.lock);
 }
 

@@ -23,13 +23,13 @@
 
 struct daemon {
 	const char *name, *config;
-	const char *consoles;		/* that may lead self-tests; NULL: no self-test */
+	const char *consoles;		/* NIDs that may control self-tests; NULL: no self-test */
 	struct state state;
 	struct lnet_user_env_cfg env_cfg;
 	struct lnet_env *env;
 	struct lnet *ln;
 	struct lnet_nl_server *srv;
-	struct lnetctl *c;		/* to ourselves */
+	struct lnetctl *c;		/* to this node itself */
 	int log_level;
 	struct selftest *selftest;
 };
@@ -130,7 +130,7 @@ static int usage_value(int option, const char *value)
 	return usage("--%s must be %s, not '%s'", values[i].name, values[i].accepted, value);
 }
 
-/* What getopt_long() rejects: ':' a missing value, '?' an unknown option. */
+/* Reports an option that getopt_long() rejected: ':' a missing value, '?' an unknown option. */
 static int usage_option(int c, char **argv)
 {
 	const char *word = argv[optind - 1];
@@ -169,7 +169,7 @@ static bool consoles_parse(struct daemon *d, const char *text)
 	return good;
 }
 
-/* -1: go on, else exit status. */
+/* -1: continue, else exit status. */
 static int parse(struct daemon *d, int argc, char **argv)
 {
 	int c;
@@ -217,11 +217,11 @@ static void signals_set(void)
 
 	sigaction(SIGTERM, &stop, NULL);
 	sigaction(SIGINT, &stop, NULL);
-	signal(SIGXFSZ, SIG_IGN);	/* an error of write() then */
+	signal(SIGXFSZ, SIG_IGN);	/* write() then returns an error */
 	signal(SIGHUP, SIG_IGN);
 }
 
-/* Each connection needs a descriptor: as many as the system lets us have. */
+/* Each connection needs a descriptor, so raise the limit as far as the system permits. */
 static void files_raise(void)
 {
 	struct rlimit files;
@@ -253,7 +253,7 @@ static int begin_change(void *arg, size_t size, struct lnet_ctl_err *e)
 	return d->state.path ? state_begin(&d->state, size, e->text, sizeof(e->text)) : 0;
 }
 
-/* The file says what the node is, whatever became of the change. */
+/* After a successful change, saves the configuration; otherwise keeps the old file. */
 static int end_change(void *arg, int rc, struct lnet_ctl_err *e)
 {
 	struct daemon *d = arg;
@@ -364,7 +364,7 @@ static void daemon_stop(struct daemon *d)
 	free(d->state.next);
 }
 
-/* The nets of its interfaces, each once if they are listed net by net. */
+/* The nets of the interfaces, each once if interfaces are listed net by net. */
 static void nets_write(struct daemon *d, char *to, size_t size)
 {
 	uint32_t net, last = 0;
@@ -445,7 +445,7 @@ int main(int argc, char **argv)
 	if (!rc)
 		rc = serve(&d);
 	log_stops();
-	signal(SIGTERM, SIG_DFL);	/* a second one ends the wait for draining interfaces */
+	signal(SIGTERM, SIG_DFL);	/* a second signal ends the wait for draining interfaces */
 	daemon_stop(&d);
 	log_line(LNET_LOG_INFO, "lnetd " LNET_VERSION " stopped: state file %s",
 		 d.state.path ? d.state.path : "none");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Telling systemd (Type=notify) how the daemon is: one datagram to $NOTIFY_SOCKET. */
+/* Notifies systemd (Type=notify) of the daemon's state by one datagram to $NOTIFY_SOCKET. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +25,6 @@ void notify(const char *what)
 	if (fd < 0)
 		return;
 	if (sendto(fd, what, strlen(what), MSG_NOSIGNAL, (void *)&to, len) < 0)
-		what = NULL;		/* nobody listens: not our concern */
+		what = NULL;		/* without a listener, the error does not matter */
 	close(fd);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The network self-test inside the daemon: a thread that runs it and the door for lst. */
+/* The network self-test in the daemon: a thread that runs it, and the socket for lst. */
 #include <errno.h>
 #include <lnet/progress.h>
 #include <poll.h>
@@ -22,16 +22,16 @@
 #define CLIENTS_MAX	64
 #define CLIENTS_PER_USER 16	/* of a user who is neither root nor the node's owner */
 #define CLIENTS_OF_USERS 48	/* of all such users */
-#define STOP_MS		10000	/* for what is under way; the rest ends with the node */
+#define STOP_MS		10000	/* for requests in progress; the rest ends with the node */
 
-/* Who asks. A request is read, run, answered, one at a time. */
+/* A client on the socket. Its requests are read, executed and answered one by one. */
 struct client {
 	struct selftest *t;
 	int fd;				/* -1: free */
 	uid_t uid;
-	bool running, done;		/* the command is; done: under the lock */
-	bool stuck;			/* it takes no more of its answer */
-	uint64_t turn;			/* of @t when it came, or was answered */
+	bool running, done;		/* running: a command is; done: under the lock */
+	bool stuck;			/* does not read its reply */
+	uint64_t turn;			/* of @t at its connection or last reply */
 	struct lst_command cmd;
 	size_t have;			/* bytes of @in */
 	size_t sent;			/* of @head and the text */
@@ -47,7 +47,7 @@ struct selftest {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	int listen_fd, wake_fd;
-	struct sockaddr_un at;		/* of @listen_fd */
+	struct sockaddr_un at;		/* address of @listen_fd */
 	uint64_t turn;
 	bool stop, started;
 	struct client client[CLIENTS_MAX];
@@ -58,7 +58,7 @@ static void wake(struct selftest *t)
 	uint64_t one = 1;
 
 	if (write(t->wake_fd, &one, sizeof(one)) < 0)
-		return;			/* full: it wakes */
+		return;			/* counter full: the thread wakes anyway */
 }
 
 static void arm(struct lst_host *host)
@@ -88,7 +88,7 @@ static void on_done(struct lst_command *cmd)
 	wake(c->t);
 }
 
-/* What the head says, or the head itself. */
+/* Bytes of the head, and of the request once the head with its length was received. */
 static size_t wanted(const struct client *c)
 {
 	struct lst_door_request head;
@@ -126,7 +126,7 @@ static void start(struct client *c)
 	}
 }
 
-/* False: it has gone, or sends what is no request. */
+/* False: the client disconnected, or sent an invalid request. */
 static bool client_read(struct client *c)
 {
 	struct lst_door_request head;
@@ -148,7 +148,7 @@ static bool client_read(struct client *c)
 	return true;
 }
 
-/* The answer, as far as the client takes it. */
+/* Sends as much of the reply as the client reads. False: the connection failed. */
 static bool client_write(struct client *c)
 {
 	c->head = (struct lst_door_answer){ c->cmd.status, c->cmd.used };
@@ -195,7 +195,7 @@ static void client_serve(struct client *c, short events)
 		client_free(c);
 }
 
-/* Of two who may give way, NULL: there is none. */
+/* The client to replace first; @a and @b may be NULL. */
 static struct client *first_to_go(struct client *a, struct client *b)
 {
 	if (!a || !b)
@@ -219,9 +219,9 @@ static void join(struct crowd *crowd, struct client *c)
 }
 
 /*
- * A free place for a client of @uid; else the place of a client without a request; else that of a
- * client that does not read its reply. At a bound on users, the place of a client that the bound
- * counts. NULL: there is no such client.
+ * Finds a place for a client of @uid: a free one; else that of a client without a request; else
+ * that of a client that does not read its reply. At a bound on users, only clients that the bound
+ * counts are replaced. NULL: no place.
  */
 static struct client *place(struct selftest *t, uid_t uid)
 {
@@ -269,7 +269,7 @@ static void client_new(struct selftest *t)
 
 /* ---- the thread ------------------------------------------------------------------------------ */
 
-/* In nanoseconds: batches of many nodes begin at one time. NULL: no end. */
+/* In nanoseconds, as batches of many nodes begin at one time. NULL: no deadline. */
 static const struct timespec *pause_of(const struct selftest *t, uint64_t due_ns,
 				       struct timespec *pause)
 {
@@ -339,7 +339,7 @@ static int door_directory_make(void)
 }
 
 /*
- * The port of its netlink socket already reserves the name of this node. So a socket of that name
+ * The port of the netlink socket already reserves the name of this node. So a socket of that name
  * is left from a killed node, and rename() replaces it. The file appears when the socket listens.
  */
 static int door_bind(int fd, const struct sockaddr_un *at)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The configuration in a file: read at start, replaced as a whole after each change. */
+/* Stores the configuration in a file: read at start, replaced as a whole after each change. */
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -71,8 +71,8 @@ int config_load(struct lnetctl *c, const char *path)
 }
 
 /*
- * What a writer that does not replace the file as a whole leaves when it is killed must not pass
- * for a node that is not configured, or has fewer peers: so what we write has an end.
+ * A writer that was killed may leave a truncated file. lnetd must not read it as an unconfigured
+ * node, or as a node with fewer peers, so the state ends with a fixed line.
  */
 #define STATE_BEGIN	"# Written by lnetd after each change; whole if it has its last line.\n"
 #define STATE_NONE	"lnet: unconfigured\n"
@@ -94,9 +94,9 @@ static bool is_whole(const char *path)
 }
 
 /*
- * Two that write one state would each lose what the other was told. The file itself is replaced, so
- * another one is locked, opened to read so that its file system may still be made read-only. Where
- * none can be made no state can be written either. A FIFO would keep the daemon waiting.
+ * Two daemons with one state file would overwrite each other's changes. As each change replaces
+ * that file, another one is locked, opened to read so that its file system can be made read-only.
+ * Without a lock file, no state can be written either. O_NONBLOCK: a FIFO must not block.
  */
 int state_lock(struct state *s)
 {
@@ -127,7 +127,7 @@ int state_load(struct lnetctl *c, const char *path)
 	struct stat st;
 	int rc;
 
-	/* To open a FIFO would wait for a writer. */
+	/* Opening a FIFO would wait for a writer. */
 	if (!stat(path, &st) && !S_ISREG(st.st_mode))
 		return complain(path, -EINVAL, "the state is not a regular file");
 	rc = read_file(path, &doc);
@@ -148,7 +148,7 @@ int state_load(struct lnetctl *c, const char *path)
 
 /* ---- saving ---------------------------------------------------------------------------------- */
 
-/* What a change can add to the file, and more: a name in a request may become a section. */
+/* Above what a change can add to the file: a name in a request may become a section. */
 #define STATE_MORE	16384
 #define STATE_FACTOR	8
 
@@ -159,7 +159,7 @@ static int explain(const char *path, int err, const char *what, char *why, size_
 	return err;
 }
 
-/* The rename itself must survive a power cut. */
+/* The rename itself must survive a power failure. */
 static int sync_directory(const char *path)
 {
 	char *copy = strdup(path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* lnetsim: many nodes in one process, virtual time, one seed; says whether the promises held. */
+/* lnetsim: many nodes in one process, virtual time, one seed; reports violated guarantees. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 #define U(x) ((unsigned long long)(x))
 
 struct shared {			/* of each job */
-	u64 seed;		/* at work with it */
+	u64 seed;		/* the seed in use */
 	u64 nr_failed, nr_done, combined;
 	struct sim_counts count;
 };
@@ -139,7 +139,7 @@ static struct sim_result crowd_once(const struct options *o, u64 seed, bool say)
 	return r;
 }
 
-/* Again and again the same question: do they find each other? */
+/* Tests with each seed whether the nodes discover each other. */
 static int run_crowd(const struct options *o)
 {
 	unsigned int nr_failed = 0;
@@ -206,7 +206,7 @@ static double seconds(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
-/* A line that tests/sim/tree_table reads. */
+/* Prints a line that tests/sim/tree_table reads. */
 static void tree_report(const struct options *o, const struct sim_tree *t, u64 seed, double wall)
 {
 	struct rusage ru;
@@ -243,7 +243,7 @@ static struct sim_result tree_once(const struct options *o, u64 seed, bool say)
 	return r;
 }
 
-/* One seed says the same twice, another one something else. */
+/* Fails if two runs of one seed (--twice) differ, or if two successive seeds do not. */
 static int run_tree(const struct options *o)
 {
 	unsigned int nr_failed = 0;

@@ -185,7 +185,6 @@ static int show(const struct row *row)
 	return EXIT_DONE;
 }
 
-/* Checks combinations of options. */
 static int check(const struct options *o, int argc, char **argv)
 {
 	if (optind < argc)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Who started this process beside others, and how they tell each other their names. */
+/* The launcher that started this process with others, and the exchange of their addresses. */
 #ifndef NETTEST_LAUNCH_H
 #define NETTEST_LAUNCH_H
 
@@ -7,16 +7,16 @@
 
 struct launch {
 	uint32_t rank, nr;
-	uint32_t local_rank, local_nr;	/* among those on this machine */
-	uint32_t job;			/* a number that other jobs hardly have */
+	uint32_t local_rank, local_nr;	/* among the processes on this machine */
+	uint32_t job;			/* a number that other jobs are unlikely to have */
 };
 
 /*
- * pmix/launch.c, or where that cannot be built alone/launch.c, which says so. 0; -ENOENT: no
- * launcher that we know started us; or another -errno of it, and it was said.
+ * pmix/launch.c, or alone/launch.c without PMIx, which reports that PMIx is missing. 0; -ENOENT: no
+ * known launcher started this process; or another -errno, after a message.
  */
 int launch_begin(struct launch *l);
-/* Each gives a text, each gets all: @all[nr], strings to be freed. 0 or -errno. */
+/* Each process gives a text and receives all: @all[nr], which the caller frees. 0 or -errno. */
 int launch_exchange(const struct launch *l, const char *own, char **all);
 int launch_barrier(const struct launch *l);
 void launch_end(const struct launch *l);

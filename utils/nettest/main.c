@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * nettest: processes that a launcher started beside each other, a node each, exchange messages in
- * several topologies; the first one prints how fast.
+ * nettest: processes started together by a launcher, with one node each, exchange messages in
+ * several topologies; the first process prints the rates.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -143,7 +143,7 @@ static int wait_over(struct program *p)
 	return p->status;
 }
 
-/* What LNet counted beside what was asked of it: more if something was sent again. */
+/* Bytes that LNet counted and bytes of the test: LNet counts more if it retransmitted messages. */
 static void print_bytes(const struct program *p)
 {
 	struct nettest_sums sums;
@@ -211,7 +211,6 @@ static int engine_create(struct program *p)
 	return rc;
 }
 
-/* Rank 0 prints. */
 static int report_begin(struct program *p)
 {
 	struct nt_report *r = &p->report;
@@ -224,8 +223,8 @@ static int report_begin(struct program *p)
 }
 
 /*
- * Who is who. With a launcher memory waits everywhere, and interfaces are there, before anyone
- * knows whom to send to; without one barriers are sent until they arrive.
+ * Finds the NIDs of all nodes. With a launcher, all nodes have buffers and interfaces before any
+ * node knows the others; without one, barrier messages are repeated until they arrive.
  */
 static int begin(struct program *p, struct lnet_process *ids)
 {
@@ -258,7 +257,7 @@ static int serve(struct program *p)
 	if (!rc)
 		rc = run(p, ids);
 	engine_stop(p);
-	/* Others may still want an acknowledgement of ours. */
+	/* Other nodes may still wait for an ACK of this one. */
 	if (!rc && p->launched)
 		launch_barrier(&p->launch);
 	node_stop(&p->node);
@@ -271,7 +270,7 @@ static int serve(struct program *p)
 	return rc;
 }
 
-/* ---- words ----------------------------------------------------------------------------------- */
+/* ---- arguments ------------------------------------------------------------------------------- */
 
 static int usage(void)
 {

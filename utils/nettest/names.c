@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which addresses the nodes have: those of lists, or on one machine addresses of its loopback
- * interface, or, where each machine has one node, those of the machine.
+ * The addresses of the nodes: those of lists; or on one machine, addresses of its loopback
+ * interface; or with one node per machine, those of the machine.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -153,7 +153,7 @@ static bool is_ours(const struct ifaddrs *all, const char *nid)
 	return false;
 }
 
-/* The one of the first list whose address this machine has. */
+/* Finds the one entry of the first list whose address this machine has. */
 static int rank_find(const struct lists *lists, struct launch *l)
 {
 	struct ifaddrs *all;
@@ -208,9 +208,9 @@ static char *own_listed(const struct nt_words *w, const struct launch *l)
 	return name;
 }
 
-/* ---- what the machine has -------------------------------------------------------------------- */
+/* ---- addresses of the machine ---------------------------------------------------------------- */
 
-/* A net of its own for each address of an interface that is up: tcp, tcp1 and so on. */
+/* Assigns each address of an interface that is up its own net: tcp, tcp1 and so on. */
 static char *own_machine(void)
 {
 	char text[1024], addr[INET_ADDRSTRLEN], net[8] = "tcp";
@@ -237,7 +237,7 @@ static char *own_machine(void)
 	return NULL;
 }
 
-/* Every address of 127.0.0.0/8 is local; jobs side by side get different ones. */
+/* Every address of 127.0.0.0/8 is local; concurrent jobs use different ones. */
 static char *own_loopback(const struct launch *l)
 {
 	char text[320];

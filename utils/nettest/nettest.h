@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Inside the program nettest: its node, and the names of all. */
+/* Internals of the program nettest: its node, and the names of all nodes. */
 #ifndef NETTEST_PROGRAM_H
 #define NETTEST_PROGRAM_H
 
@@ -9,24 +9,24 @@
 
 #define PORT_LOOPBACK 7988	/* any user may listen there */
 
-/* ---- names.c: which addresses ---------------------------------------------------------------- */
+/* ---- names.c: addresses ---------------------------------------------------------------------- */
 
 struct names {
-	char **node;		/* of each "HOST NID,NID", a NID for each rail; names_free() */
+	char **node;		/* "HOST NID,NID" of each node, a NID for each rail; names_free() */
 	u32 nr;
-	const char *system;	/* where they come from, for people */
+	const char *system;	/* origin of the names, for output */
 };
 /*
- * Of this node: "HOST NID,NID". @lists of @w if there are any, else what the machine has. NULL: it
- * was said why not.
+ * The name of this node: "HOST NID,NID", from the lists of @w, else from the machine. NULL after a
+ * message.
  */
 char *names_own(const struct nt_words *w, const struct launch *l, struct names *names);
-/* Without a launcher, by the lists of @w: all names, and which of them we are. */
+/* Without a launcher: reads all names from the lists of @w, and finds the rank of this node. */
 int names_listed(const struct nt_words *w, struct launch *l, struct names *names);
 void names_free(struct names *names);
-/* NIDs of a name: how many, at most NT_LISTS; 0: it is none. */
+/* Reads the NIDs of a name. Returns their number, at most NT_LISTS; 0: the name is invalid. */
 unsigned int names_nids(const char *name, struct lnet_nid nids[NT_LISTS]);
-/* "HOST/NID,NID" */
+/* Writes "HOST/NID,NID". */
 void names_show(const struct names *names, char **shown);
 
 /* ---- node.c ---------------------------------------------------------------------------------- */
@@ -35,7 +35,7 @@ struct node {
 	struct lnet_env *env;
 	struct lnet *ln;
 };
-/* Both: 0 or -errno, said. */
+/* Both return 0, or -errno after a message. */
 int node_start(struct node *n, const char *own, u32 port, bool crowded);
 int node_peers(struct node *n, const struct names *names, u32 rank,
 	       struct lnet_process *ids);

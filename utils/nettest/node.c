@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The node of this process: its interfaces, and who the others are. */
+/* The node of this process: its interfaces and its peers. */
 #include <errno.h>
 #include <lnet/progress.h>
 #include <lnet/socklnd.h>
@@ -30,7 +30,7 @@ static int interfaces_add(struct node *n, const char *own)
 	return rc;
 }
 
-/* What is done follows from events, so it is done by the thread that has them. */
+/* All work follows from events, so the thread that receives the events does it. */
 int node_start(struct node *n, const char *own, u32 port, bool crowded)
 {
 	struct lnet_user_env_cfg env = { .mode = LNET_PROGRESS_SERVICE,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Without PMIx: there are only the lists of nodes that are given as words. */
+/* Without PMIx: nodes are only known from lists in the arguments. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
