@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The side that requests: keeps a window full or goes by the clock; judges what comes back. */
+/* The client: sends requests with a full window or at a fixed rate, and checks their results. */
 #include "perf.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_OPEN	8192u		/* requests under way in an open loop */
+#define MAX_OPEN	8192u		/* requests in flight in an open loop */
 #define MAX_MEMORY	(256u << 20)
-#define SLOT_BITS	14	/* what comes back: number << SLOT_BITS | slot */
+#define SLOT_BITS	14	/* op_ptr: number << SLOT_BITS | slot */
 #define READY_NS	(10ull * NSEC_PER_SEC)
 #define POLL_NS		(100ull * NSEC_PER_MSEC)
 #define BURST		128u	/* requests per call */
@@ -19,9 +19,9 @@ struct memory {
 };
 
 struct request {
-	u64 number;		/* 0: not under way */
+	u64 number;		/* 0: not in flight */
 	u64 start_ns;
-	u32 memory;		/* which */
+	u32 memory;		/* index of the memory */
 	u32 remote;		/* offset at the target */
 };
 
@@ -31,13 +31,13 @@ struct client {
 	u32 *idle;		/* slots, the longest unused first */
 	u32 nr, idle_head, nr_idle;
 	u8 *mem;
-	struct memory *memory;	/* nr_mem; of a slot if what came is checked, else in turn */
+	struct memory *memory;	/* nr_mem; one per slot if contents are checked, else round robin */
 	u32 stride, nr_mem, next_mem, remote_mem, next_remote;
 	u64 next_number, to_issue, due_ns;
 	struct lnet_xfer xfer[BURST];
-	lnet_md_t *md;		/* of per_md buffers each, as one is at most 1 MiB */
+	lnet_md_t *md;		/* of per_md buffers each, as an MD is at most 1 MiB */
 	u32 per_md;
-	u32 held;		/* slot + 1 of a request planted to come late; 0: none */
+	u32 held;		/* slot + 1 of a request that --plant delays; 0: none */
 };
 
 /* ---- the end of a request ------------------------------------------------------------------ */
@@ -87,13 +87,13 @@ static void count_end(struct perf_node *n, u64 start_ns, u64 now, int status, bo
 	}
 }
 
-/* Of the thread in lnet_progress(): when what it brings began to come; 0: nothing came yet. */
+/* For the thread in lnet_progress(): the time of the first event of this call; 0: no event yet. */
 static __thread struct {
 	bool on;
 	u64 ns;
 } burst;
 
-/* Those that come together came at once; a service thread looks at the clock each time. */
+/* Events of one lnet_progress() have one time; a service thread reads the clock each time. */
 static u64 time_of_end(void)
 {
 	if (!burst.on)
@@ -114,7 +114,7 @@ static int progress(struct client *c, s64 timeout_ns)
 	return rc;
 }
 
-/* @at < 2 * c->nr, without a division. */
+/* @at modulo c->nr, for @at < 2 * c->nr, without a division. */
 static u32 place_of(const struct client *c, u32 at)
 {
 	return at < c->nr ? at : at - c->nr;
@@ -171,13 +171,13 @@ static void on_event(const struct lnet_event *ev)
 
 /* ---- a request ----------------------------------------------------------------------------- */
 
-/* -EAGAIN is not possible: what the library refuses is an error of this program. */
+/* The library never returns -EAGAIN here: a rejected request is an error of this program. */
 static int hand_list(struct client *c, struct lnet_xfer *x, unsigned int nr)
 {
 	int rc = c->n->opt->op == PERF_GET ? lnet_get_list(c->n->ln, x, nr) :
 					     lnet_put_list(c->n->ln, x, nr);
 
-	if (rc >= 0 && rc < (int)nr)	/* the next one says why */
+	if (rc >= 0 && rc < (int)nr)	/* the next call returns the reason */
 		rc = hand_list(c, x + rc, nr - (unsigned int)rc);
 	return min(rc, 0);
 }
@@ -208,7 +208,7 @@ static u64 pointer_of(const struct client *c, u32 slot)
 	return c->req[slot].number << SLOT_BITS | slot;
 }
 
-/* What --plant does to the request in @slot. True: it is not to be handed over now. */
+/* Applies --plant to the request in @slot. True: the request is not to be sent now. */
 static bool plant(struct client *c, u32 slot, int *rc)
 {
 	*rc = 0;
@@ -294,7 +294,7 @@ static int issue(struct client *c, u64 start_ns)
 	return rc ? rc : release_held(c);
 }
 
-/* At most BURST requests, which leave together. */
+/* Sends at most BURST requests with one call. */
 static int issue_burst(struct client *c, u64 start_ns, unsigned int nr)
 {
 	unsigned int i;
@@ -311,7 +311,7 @@ static int issue_burst(struct client *c, u64 start_ns, unsigned int nr)
 
 /* ---- the loop ------------------------------------------------------------------------------ */
 
-/* Issues what is due at @now; *due is when to come again if nothing happens. */
+/* Sends the requests that are due at @now. Without events, the next call is due at *due. */
 static int issue_due(struct client *c, u64 now, u64 *due)
 {
 	u64 interval = c->n->opt->interval_ns, nr;
@@ -334,7 +334,7 @@ static u32 nr_open(struct client *c)
 	return c->nr - READ_ONCE(c->nr_idle);
 }
 
-/* @nr requests, none issued after @until; then waits for their ends. */
+/* Sends @nr requests, none after @until, and waits for their ends. */
 static int run(struct client *c, u64 nr, u64 until)
 {
 	u64 now = perf_now(), due;
@@ -439,7 +439,7 @@ static int bind(struct client *c)
 	c->md = calloc(nr, sizeof(*c->md));
 	if (!c->md)
 		return -ENOMEM;
-	/* A length of 0 in a request means all of the descriptor's memory: then that is nothing. */
+	/* Length 0 in a request means all memory of the MD, so at size 0 that memory is empty. */
 	cfg.length = c->n->opt->size ? c->per_md * c->stride : 0;
 	for (i = 0; i < nr && !rc; i++) {
 		cfg.start = c->mem + (size_t)i * cfg.length;
@@ -460,7 +460,7 @@ static bool ponged(void *arg)
 	return __atomic_load_n((int *)arg, __ATOMIC_ACQUIRE) != 0;
 }
 
-/* Until the other node answers. */
+/* Waits until the other node replies. */
 static int wait_ready(struct client *c)
 {
 	u64 until = perf_now() + READY_NS;
@@ -523,7 +523,7 @@ int perf_client(struct perf_node *n)
 		rc = perf_crowd_meet(n);
 	if (!rc)
 		rc = measure(&c);
-	/* Its handler and memory are used until the node has stopped. */
+	/* The handler and its memory are in use until the node has stopped. */
 	perf_node_stop(n);
 	free(c.memory);
 	free(c.md);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Many more nodes, all in the server's process, and the client's idle connections to them. */
+/* Many further nodes in the server's process, and the client's idle connections to them. */
 #include "perf.h"
 
 #include <dirent.h>
@@ -10,9 +10,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define MEET_NS		(10ull * NSEC_PER_SEC)	/* longest wait for one to answer */
-#define MEET_AT_ONCE	16u	/* pings under way */
-#define QUIET_NS	(200ull * NSEC_PER_MSEC)	/* none came in this time: all are there */
+#define MEET_NS		(10ull * NSEC_PER_SEC)	/* longest wait for the reply of a node */
+#define MEET_AT_ONCE	16u	/* pings in flight */
+#define QUIET_NS	(200ull * NSEC_PER_MSEC)	/* none was added in this time: all exist */
 
 struct perf_crowd {
 	unsigned int nr;
@@ -23,7 +23,7 @@ struct perf_crowd {
 	} *members;
 };
 
-/* The @i-th address after that of @first, byte by byte. */
+/* The @i-th address after @first, counted byte by byte. */
 static struct lnet_nid nid_after(const struct lnet_nid *first, unsigned int i)
 {
 	struct lnet_nid nid = *first;
@@ -37,7 +37,7 @@ static struct lnet_nid nid_after(const struct lnet_nid *first, unsigned int i)
 	return nid;
 }
 
-/* As many descriptors as the system lets us have. */
+/* Raises the limit of descriptors as far as the system permits. */
 static void files_allow(void)
 {
 	struct rlimit limit;
@@ -48,7 +48,7 @@ static void files_allow(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* ---- the server's -------------------------------------------------------------------------- */
+/* ---- the server ---------------------------------------------------------------------------- */
 
 static int member_start(struct member *m, const struct perf_opt *like, unsigned int i)
 {
@@ -96,7 +96,7 @@ void perf_crowd_stop(struct perf_crowd *crowd)
 	free(crowd);
 }
 
-/* ---- the client's -------------------------------------------------------------------------- */
+/* ---- the client ---------------------------------------------------------------------------- */
 
 struct meeting {
 	u32 nr_open, nr_failed;
@@ -158,7 +158,7 @@ static void memory_look(struct perf_memory *m)
 	m->sockets = nr_sockets();
 }
 
-/* Until connections have stopped coming: a peer's set grows when the first of them is there. */
+/* Waits until no connection is added: a peer's connection set grows after its first one. */
 static void settle(struct lnet *ln)
 {
 	u64 seen = 0, until = 0, now;
@@ -194,7 +194,7 @@ static int ping_all(struct perf_node *n, struct meeting *m)
 
 int perf_crowd_meet(struct perf_node *n)
 {
-	static struct meeting m;	/* what pings end in may outlive an error here */
+	static struct meeting m;	/* static: pings may end after an error here */
 	int rc;
 
 	if (!n->opt->crowd)

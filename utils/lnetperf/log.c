@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The log in a mapped file: no record is lost with the process, none costs a call. */
+/* The log in a mapped file: no record is lost with the process, and only growth costs a call. */
 #include "perf.h"
 #include "../lib/create.h"
 
@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CHUNK	(256u << 10)		/* records that a file grows by: 8 MiB, sparse until used */
+#define CHUNK	(256u << 10)		/* records per growth of a file: 8 MiB, sparse until used */
 
 struct perf_log {
 	int fd;
@@ -48,7 +48,7 @@ static int grow(struct perf_log *log)
 	return 0;
 }
 
-/* Maps what is there and finds its end. */
+/* Maps the existing records and finds their end. */
 static int map_old(struct perf_log *log)
 {
 	struct stat st;
@@ -127,7 +127,7 @@ void perf_log_close(struct perf_log *log)
 	free(log);
 }
 
-/* ---- memory for landings ------------------------------------------------------------------- */
+/* ---- memory for received payloads ---------------------------------------------------------- */
 
 static void search(struct perf_log *log, const u8 *mem, size_t len)
 {

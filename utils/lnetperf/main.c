@@ -13,7 +13,6 @@ static void on_signal(int sig)
 	perf_stop++;
 }
 
-/* The exit status for a node that did not start. */
 static int start_status(int err)
 {
 	switch (err) {

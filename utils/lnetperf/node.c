@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The node inside lnetperf: interfaces, peers, tunables, and the door for lnetctl. */
+/* The node inside lnetperf: interfaces, peers, tunables, and the socket for lnetctl. */
 #include "perf.h"
 
 #include <lnet/lnetctl.h>
@@ -148,7 +148,7 @@ static void *ctl_loop(void *arg)
 	return NULL;
 }
 
-/* It is, by us: lnetctl need not say so first. */
+/* Marks the node as configured, so that lnetctl accepts commands at once. */
 static int ctl_configured(struct perf_node *n)
 {
 	struct lnetctl *c = lnetctl_open_local(lnet_nl_server_serve, n->ctl);
@@ -229,9 +229,9 @@ void perf_node_stop(struct perf_node *n)
 	pthread_mutex_destroy(&n->lock);
 }
 
-/* ---- figures ------------------------------------------------------------------------------- */
+/* ---- counters ------------------------------------------------------------------------------ */
 
-/* The counters of an interface that was taken away and came again begin anew. */
+/* The counters of an interface restart at 0 if it is removed and added again. */
 static void grow(u64 *sum, u64 *seen, u64 now)
 {
 	*sum += now >= *seen ? now - *seen : now;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What lnetperf is asked to do. */
+/* The options of lnetperf. */
 #include "perf.h"
 
 #include <getopt.h>

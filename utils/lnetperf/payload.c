@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Payloads that say who they are and whether they are whole: identity, pattern, checksum. */
+/* Payloads with an identity, a pattern and a checksum. */
 #include "payload.h"
 
 #define MAGIC 0x6c706672u
 
-/* Behind a stranger's message of odd length ours lies at any address. */
+/* After a foreign message of odd length, a payload may begin at any address. */
 struct payload {
 	u32 magic, len;
 	u64 id;
@@ -12,7 +12,7 @@ struct payload {
 	u64 pattern[];
 } __packed;
 
-/* Four tables let four bytes go in one step. */
+/* Four tables, so that one step processes four bytes. */
 static u32 crc_table[4][256];
 
 void perf_payload_init(void)

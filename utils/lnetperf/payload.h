@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What verified requests hold and where they go; lnetperf and the load in the kernel
- * (tests/vm/load) understand each other and do the same wrong if asked to.
+ * The contents and portals of verified requests, and the errors to plant in them; shared by
+ * lnetperf and the load in the kernel (tests/vm/load), which exchange them.
  */
 #ifndef PAYLOAD_H
 #define PAYLOAD_H
@@ -14,15 +14,15 @@
 #define PERF_GET_BYTES	(2 * PERF_MAX_SIZE)
 #define PERF_PAYLOAD_MIN 32
 
-/* Done now and then to requests, so that the oracle has something to see. */
+/* Errors planted in requests now and then, which the oracle must find. */
 enum perf_plant { PLANT_NONE, PLANT_LOST, PLANT_DUP, PLANT_CORRUPT, PLANT_REORDER };
 #define PERF_PLANT_EVERY 97
 
-void perf_payload_init(void);	/* once, before the others */
+void perf_payload_init(void);	/* called once, before the others */
 /* @len: a multiple of 8, at least PERF_PAYLOAD_MIN */
 void perf_payload_fill(void *buf, u32 len, u64 id);
 bool perf_payload_good(const void *buf, u32 len, u64 id);
-/* A payload that starts at @buf, at most @max long: its length and *id, else 0. */
+/* Finds a payload at @buf, at most @max long. Returns its length and *id, else 0. */
 u32 perf_payload_find(const void *buf, size_t max, u64 *id);
 /* The pattern of @len bytes (a multiple of 8) at @offset of the memory that GETs read. */
 void perf_pattern_fill(void *buf, u32 offset, u32 len);

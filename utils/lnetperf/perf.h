@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Inside lnetperf: what is asked for, the node, the log, and the figures. */
+/* Internals of lnetperf: options, the node, the log, and the results. */
 #ifndef PERF_H
 #define PERF_H
 
@@ -17,7 +17,7 @@
 #define PERF_MAX_PEERS	16
 #define PERF_MAX_SETS	32
 #define PERF_MAX_CROWD	4096
-#define PERF_PORTAL_RAW	10	/* PUT and GET of memory whose content does not matter */
+#define PERF_PORTAL_RAW	10	/* PUT and GET of memory with any contents */
 #define PERF_MAX_ROUTES	16
 #define PERF_RAW_BYTES	(16u << 20)
 
@@ -31,7 +31,7 @@ struct perf_opt {
 	unsigned int nr_peers;
 	const char *sets[PERF_MAX_SETS];	/* "tunable=value" */
 	unsigned int nr_sets;
-	const char *routes[PERF_MAX_ROUTES];	/* "net,nid,nid": the routers that lead there */
+	const char *routes[PERF_MAX_ROUTES];	/* "net,nid,nid": the routers to the net */
 	unsigned int nr_routes;
 	unsigned int port, credits, peer_credits, window, buffers;
 	enum lnet_progress_mode mode;
@@ -44,24 +44,24 @@ struct perf_opt {
 	u32 crowd;			/* further nodes */
 	struct lnet_nid crowd_first;
 };
-/* -1: go on, else the exit status. */
+/* -1: continue, else the exit status. */
 int perf_opt_parse(struct perf_opt *o, int argc, char **argv);
 
-/* ---- log.c; every call with a NULL log does nothing ---------------------------------------- */
+/* ---- log.c; with a NULL log the functions record nothing ----------------------------------- */
 
 struct perf_log;
-/* Goes on behind what the file holds already. 0 or -errno. */
+/* Appends to an existing file. 0 or -errno. */
 int perf_log_open(struct perf_log **logp, const char *path, enum perf_role role, u64 *instance);
 void perf_log_add(struct perf_log *log, enum perf_kind kind, u64 id, int status, u32 a, u32 b);
 void perf_log_close(struct perf_log *log);
 /*
- * @len zeroed bytes at @path that outlive the process: memory for landings. What an earlier
- * instance left there is first searched for whole payloads, which are logged as PERF_LANDED.
+ * @len zeroed bytes at @path that outlive the process, for received payloads. Logs each intact
+ * payload that an earlier instance left there as PERF_LANDED. Without @log or @path: other memory.
  * NULL: no memory or no file.
  */
 void *perf_log_memory(struct perf_log *log, const char *path, size_t len);
 
-/* ---- figures: report.c --------------------------------------------------------------------- */
+/* ---- results: report.c --------------------------------------------------------------------- */
 
 #define PERF_HIST_BUCKETS	(48 * 32)
 struct perf_figures {
@@ -83,7 +83,7 @@ struct perf_node {
 	pthread_t ctl_thread;
 	struct lnet_nl_server *ctl;
 	bool ctl_stop, threaded;
-	pthread_mutex_t lock;		/* what handlers and the main thread share */
+	pthread_mutex_t lock;		/* for data of handlers and the main thread */
 	struct perf_figures fig;
 	struct perf_rails {
 		u64 sent[PERF_MAX_RAILS], bytes[PERF_MAX_RAILS];
@@ -100,20 +100,20 @@ struct perf_node {
 u64 perf_now(void);
 extern volatile int perf_stop;		/* a signal asked for the end */
 
-/* node.c. 0 or -errno, having said why. */
+/* node.c. 0 or -errno, after a message. */
 int perf_node_start(struct perf_node *n, const struct perf_opt *opt);
 void perf_node_stop(struct perf_node *n);
 void perf_node_rails(struct perf_node *n, struct perf_rails *r);
 u64 perf_node_suppressed(const struct perf_node *n);	/* duplicates of all kinds */
 
-/* report.c: what is due at @now_ns: timeline lines, records of the rails; when it is due again. */
+/* report.c: prints lines and records rails that are due at @now_ns; returns the next due time. */
 u64 perf_report_tick(struct perf_node *n, u64 now_ns);
 void perf_report_start(struct perf_node *n);
 void perf_report_end(struct perf_node *n);
 
 /*
- * crowd.c. The server's further nodes: 0 or -errno, and what was started is to be stopped all the
- * same; NULL is no crowd. The client's connections to them: made, left idle, and looked at.
+ * crowd.c. The server's further nodes: 0 or -errno; call perf_crowd_stop() in any case, NULL is no
+ * crowd. The client: makes connections to them, leaves these idle, and measures their memory.
  */
 struct perf_crowd;
 int perf_crowd_start(struct perf_crowd **crowdp, const struct perf_opt *opt);

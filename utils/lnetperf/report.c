@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What lnetperf prints: lines while it runs, figures at the end, for people or as JSON. */
+/* The output of lnetperf: lines while it runs, results at the end, as text or as JSON. */
 #include "perf.h"
 
 #include <string.h>
@@ -108,7 +108,6 @@ u64 perf_report_tick(struct perf_node *n, u64 now)
 	return n->log ? min(due, n->next_rail_ns) : due;
 }
 
-/* User and system time of all threads. */
 static u64 cpu_now(void)
 {
 	struct rusage ru;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The side that is asked: memory for raw PUTs and GETs, buffers for verified PUTs. */
+/* The server: memory for raw PUTs and GETs, buffers for verified PUTs. */
 #include "perf.h"
 
 #include <errno.h>
@@ -47,7 +47,7 @@ static int buffer_post(struct buffer *b)
 	return post(b->n->ln, PERF_PORTAL_PUT, &cfg, LNET_UNLINK);
 }
 
-/* In manual mode there is one thread. */
+/* Manual mode needs no lock: there is one thread. */
 static void count(struct perf_node *n, u64 *which, u32 bytes)
 {
 	if (n->threaded)
