@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Commands of lst on batches: made, listed, run, stopped, asked for. */
+/* Commands of lst on batches: add, list, run, stop, query. */
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
@@ -236,7 +236,7 @@ int verb_run(int argc, char **argv)
 	return rc ? -1 : 0;
 }
 
-/* Nodes that still run; -errno. */
+/* Returns the number of nodes that still run the batch; -errno. */
 static int nr_running(const char *name)
 {
 	const struct lnetctl_node *n;

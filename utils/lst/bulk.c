@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* bulk_server and bulk_write: bulk between nodes that no console leads. */
+/* bulk_server and bulk_write: the test bulk between nodes without a console. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include "sample.h"
 
-#define LEASE		10	/* seconds that the node goes on if we are killed */
+#define LEASE		10	/* seconds until the node stops if this program is killed */
 #define CONCURRENCY	"8"
 #define SERVERS_MAX	1024
 
@@ -45,9 +45,9 @@ static int bulk_failed(int rc)
 	}
 }
 
-/* ---- what is asked for --------------------------------------------------------------------- */
+/* ---- arguments ----------------------------------------------------------------------------- */
 
-/* A host's name is its first IPv4 address, on net tcp. */
+/* A host name stands for its first IPv4 address, on net tcp. */
 static bool add_host(struct bulk *b, const char *name)
 {
 	struct addrinfo hints = { .ai_family = AF_INET, .ai_socktype = SOCK_STREAM }, *found;
@@ -95,7 +95,7 @@ static bool option(struct bulk *b, int c)
 	return false;
 }
 
-/* What follows --target is one more, or a word of a test. */
+/* An argument after --target is another target, or an argument of a test. */
 static bool add_rest(struct bulk *b, char *arg)
 {
 	if (b->nr_servers && !strchr(arg, '=') && strcmp(arg, "read") && strcmp(arg, "write") &&
@@ -132,7 +132,7 @@ static bool take(struct bulk *b, int argc, char **argv)
 	       (b->server || plan_add(&b->r, "concurrency", 11, b->concurrency));
 }
 
-/* ---- what was counted ---------------------------------------------------------------------- */
+/* ---- counters ------------------------------------------------------------------------------ */
 
 static uint64_t clock_ns(void)
 {
@@ -175,13 +175,13 @@ static void print_time(const struct bulk *b)
 	printf("%8s s: ", thousandths((b->now_ns - b->begun_ns) / 1000000, buf));
 }
 
-/* Bytes in nanoseconds, as MB/s with three digits. */
+/* Writes bytes per nanoseconds as MB/s with three decimals. */
 static const char *rate(u64 bytes, u64 ns, char buf[24])
 {
 	return thousandths(ns ? (u64)((unsigned __int128)bytes * 1000000 / ns) : 0, buf);
 }
 
-/* Rates and times since the line before. */
+/* Prints rates and times since the previous line. */
 static void print_client(const struct bulk *b)
 {
 	struct lst_tally all, t, old;
@@ -238,7 +238,7 @@ static void print_flow(const struct lnetctl_node *n, const char *name, const cha
 	       rate(sample_count(n, key), ns, buf));
 }
 
-/* Of all of it: a client's time is from its first request to the last answer. */
+/* Prints totals: a client's time is from its first request to the last reply. */
 static int print_total(const struct bulk *b)
 {
 	struct lst_tally t;
@@ -271,7 +271,7 @@ static bool is_over(const struct bulk *b)
 	return interrupted || (!b->server && !number(alone(b->now), "running"));
 }
 
-/* A line each second; the end of a client is seen earlier. */
+/* Prints a line each second; the end of a client is noticed earlier. */
 static int watch(struct bulk *b)
 {
 	const struct timespec pause = { .tv_nsec = 100000000 };

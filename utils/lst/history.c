@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* lst history: what was measured, shown, computed again, thrown away. */
+/* lst history: shows, recomputes and removes stored measurements. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -34,7 +34,7 @@ const struct past *past_of(const struct history *h, uint64_t id)
 	return NULL;
 }
 
-/* What comes with a record; most are of the measurement that began last. */
+/* Adds a record to its measurement, most often the last one. */
 static int past_add(struct history *h, const struct record *r)
 {
 	struct past *p = (struct past *)past_of(h, r->id);
@@ -267,9 +267,9 @@ struct purge {
 	uint64_t id[256];
 	unsigned int nr_ids, nr_found;
 	const char *session;
-	int64_t before_ns;		/* those that ended earlier; 0: none */
-	uint64_t bytes;			/* at most; ~0: any */
-	uint64_t keep_from;		/* smaller numbers go, for @bytes */
+	int64_t before_ns;		/* remove measurements that ended earlier; 0: none */
+	uint64_t bytes;			/* size limit; ~0: none */
+	uint64_t keep_from;		/* remove smaller IDs, for @bytes */
 	const struct history *h;
 };
 
@@ -288,7 +288,7 @@ static bool is_purged(const struct record *r, void *arg)
 	return g->before_ns && past_of(g->h, r->id) && past_of(g->h, r->id)->end_ns < g->before_ns;
 }
 
-/* The newest that fit. */
+/* Finds the newest measurements that fit into @bytes. */
 static void fit(struct purge *g)
 {
 	uint64_t sum = 0;
@@ -303,7 +303,7 @@ static void fit(struct purge *g)
 	}
 }
 
-/* A number with a unit of @units, which stand for @factors. */
+/* Parses a number with a unit of @units, with the factor at the same index of @factors. */
 static bool parse_unit(const char *in, const char *units, const int64_t *factors, int64_t *value)
 {
 	const char *unit;

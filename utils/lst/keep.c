@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What is kept of a measurement while it runs: how things stood, each sample, how it ended. */
+/* Stores a measurement while it runs: the configuration at its begin, each sample, its end. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "history.h"
 #include "measure.h"
 
-/* One line: strings have no raw line ends, so these and the spaces behind them are layout. */
+/* Removes line ends and indentation; strings in JSON contain no line ends. */
 static size_t pack(char *text, size_t len)
 {
 	size_t from, to = 0;
@@ -52,9 +52,9 @@ static int append(struct measure *m, enum record_kind kind, const struct lnetctl
 	return rc ? -1 : 0;
 }
 
-/* ---- how things stand ---------------------------------------------------------------------- */
+/* ---- the configuration --------------------------------------------------------------------- */
 
-/* What the console answers to @verb, as far as @key, into @doc. */
+/* Adds the value of @key in the console's reply to @verb to @doc. */
 static void add_answer(struct lnetctl_node *doc, const char *verb, const char *key)
 {
 	struct lnetctl_node *answer = NULL, *part;
@@ -79,7 +79,7 @@ static void add_part(struct lnetctl_node *doc, struct lnetctl_node *from, const 
 	lnetctl_doc_free(from);
 }
 
-/* Resends, and the health of interfaces and peers, of the node that the console is on. */
+/* Adds the retries, and the health of interfaces and peers, of the console's node. */
 static void add_node(struct lnetctl_node *doc)
 {
 	struct lnetctl_node *node = lnetctl_add_map(doc, "node"), *part;

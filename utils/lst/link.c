@@ -69,7 +69,7 @@ static int socket_open(unsigned int uid, const char *name)
 	int rc = door_address(&to, uid, name), fd;
 
 	if (rc)
-		return rc == -ENOENT ? -ECONNREFUSED : rc;	/* no node of this user has one */
+		return rc == -ENOENT ? -ECONNREFUSED : rc;	/* this user's node has no socket */
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
@@ -92,7 +92,7 @@ static int device_open(void)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Of this user, else of root. */
+/* Opens the node of this user, else of root. */
 static int user_open(const char *node)
 {
 	const char *slash = strchr(node, '/');
@@ -141,7 +141,7 @@ static void print_closed(int err)
 			node ? node : "lnetd", strerror(err));
 }
 
-/* ---- talking ------------------------------------------------------------------------------- */
+/* ---- exchange ------------------------------------------------------------------------------ */
 
 static int all_write(int fd, const void *data, size_t len)
 {
@@ -209,7 +209,7 @@ static int answer_read(int fd, struct lnetctl_node **doc)
 	return rc ? rc : head.status;
 }
 
-/* At once: the kernel's device takes a request as a whole. */
+/* Writes the request with one call, as the kernel's device requires. */
 static int request_write(int fd, const struct request *r)
 {
 	struct lst_door_request head = { (uint32_t)r->len };
@@ -225,11 +225,11 @@ static int request_write(int fd, const struct request *r)
 	return rc;
 }
 
-/* ---- how far it is -------------------------------------------------------------------------- */
+/* ---- progress ------------------------------------------------------------------------------- */
 
 #define PATIENCE_MS	500
 
-/* By another way to the console: how many of the nodes that @verb asks have answered. */
+/* Queries over a second connection how many of the nodes that @verb queries have replied. */
 static bool progress_print(const char *verb)
 {
 	static struct request r;
@@ -257,7 +257,7 @@ static bool progress_print(const char *verb)
 	return told;
 }
 
-/* Who waits at a terminal sees for whom. */
+/* Shows the progress on a terminal while the reply is awaited. */
 static void answer_wait(const char *verb)
 {
 	struct pollfd fd = { door, POLLIN, 0 };

@@ -65,7 +65,7 @@ static const struct command {
 	{ NULL }
 };
 
-/* All, or those of one name. */
+/* @name NULL: all commands. */
 static int help(const char *name)
 {
 	const struct command *c;
@@ -117,7 +117,7 @@ int option_next(int argc, char **argv, const char *letters, const struct option 
 	return c;
 }
 
-/* Checks the words of a command without options: a name such as --frob would be a mistake. */
+/* Checks the arguments of a command without options: a name such as --frob would be a mistake. */
 static bool no_options(const struct command *c, int argc, char **argv)
 {
 	int i;
@@ -202,7 +202,7 @@ static int status_of(int rc)
 	return rc ? status_of_failure : EXIT_DONE;
 }
 
-/* Lines of commands, as typed or piped; the status is the last one's. */
+/* Runs lines of commands, typed or from a pipe; returns the status of the last one. */
 static int interactive(void)
 {
 	char line[4096], *argv[WORDS_MAX + 1], *save, *word;

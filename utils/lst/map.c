@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* lst add_test --map file:PATH: the lines of a file that says who sends to whom. */
+/* lst add_test --map file:PATH: reads a file that defines which clients send to which servers. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +8,9 @@
 #define FILE_MAX_LEN	(1u << 20)
 #define SPACE		" \t\r"
 
-static const char *path;	/* of the last one, for what the console says of it */
+static const char *path;	/* of the last file, for errors of the console */
 
-/* The next word of the request that begins so, behind @at or from the beginning. */
+/* Returns the next argument of the request that begins with @name, after @at if not NULL. */
 static const char *word_of(const struct request *r, const char *name, const char *at)
 {
 	const char *end = r->text + r->len;
@@ -43,7 +43,7 @@ static char *all_of(FILE *in, size_t *len)
 	return NULL;
 }
 
-/* One space between words, none around them. */
+/* Reduces spaces to one between words, and removes those around them. */
 static void squeeze(char *line)
 {
 	char *from = line, *to = line;
@@ -94,7 +94,7 @@ static bool add_lines(struct request *r, char *bytes, size_t len)
 	return map_is_listed(r) || (misused("%s: nobody sends", path), false);
 }
 
-/* LST_MAP_LISTED, and a word for each line that says something: its number, who, to whom. */
+/* Adds LST_MAP_LISTED, and for each line with text an argument: its number, senders, receivers. */
 bool map_add_file(struct request *r, const char *name)
 {
 	FILE *in = *name ? fopen(name, "re") : NULL;
@@ -118,9 +118,9 @@ bool map_add_file(struct request *r, const char *name)
 	return ok;
 }
 
-/* ---- what is wrong with it ----------------------------------------------------------------- */
+/* ---- errors -------------------------------------------------------------------------------- */
 
-/* Word @nr of a line, from 1; what it said behind its number. */
+/* Returns word @nr of a line, from 1; word 0 is the number of the line. */
 static const char *word_at(const char *line, int64_t nr, int *len)
 {
 	for (; nr && *line; nr--) {

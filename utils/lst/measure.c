@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* lst stat beyond stock: tallies of tests, once or again and again, for people and for programs. */
+/* lst stat with options of this project: tallies of tests, once or repeatedly, as text or data. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -67,7 +67,7 @@ static bool is_in(const struct lnetctl_node *list, const char *id)
 	return false;
 }
 
-/* A process ID before a NID is the only one there is. */
+/* Skips a process ID, as all nodes have the same one. */
 static const char *nid_of(const struct lnetctl_node *node)
 {
 	const char *id = text(node, "id"), *dash = strchr(id, '-');
@@ -103,7 +103,7 @@ static struct lnetctl_node *ask(struct measure *m, const char *verb, int *rc)
 	return doc;
 }
 
-/* Counters of nodes; who gives none is missing. */
+/* Takes the counters of nodes; a node without counters is missing. */
 static void take_nodes(struct measure *m, struct lnetctl_node *doc, struct lnetctl_node *missing)
 {
 	struct lnetctl_node *list = lnetctl_find(doc, "nodes"), *n;
@@ -125,7 +125,7 @@ static void take_nodes(struct measure *m, struct lnetctl_node *doc, struct lnetc
 	}
 }
 
-/* Where pairs are asked for, items are these, and go into a list of their own. */
+/* If pairs were requested, the items are pairs, and become a separate list. */
 static void take_tallies(struct measure *m, struct lnetctl_node *doc, struct lnetctl_node *missing)
 {
 	struct lnetctl_node *list = lnetctl_find(doc, "tally"), *n;
@@ -179,7 +179,6 @@ static void add_head(struct measure *m)
 	lnetctl_add_map(m->sample, "nodes");
 }
 
-/* Counters of each node, then tallies. */
 static int take_groups(struct measure *m, struct lnetctl_node *missing)
 {
 	bool pairs = m->pairs;
@@ -199,7 +198,7 @@ static int take_groups(struct measure *m, struct lnetctl_node *missing)
 	return rc;
 }
 
-/* Of nodes that say nothing a thousand are named at most. */
+/* The reply names at most a thousand nodes that did not reply. */
 static int take_tree(struct measure *m, struct lnetctl_node *missing)
 {
 	int rc;
@@ -283,7 +282,7 @@ static void print_sample(struct measure *m, const struct lnetctl_node *before)
 	fflush(stdout);
 }
 
-/* ---- again and again ----------------------------------------------------------------------- */
+/* ---- repetition ---------------------------------------------------------------------------- */
 
 static void on_signal(int sig)
 {
@@ -298,7 +297,7 @@ static void catch_signals(void)
 	sigaction(SIGTERM, &act, NULL);
 }
 
-/* Samples have equal distances, however long one takes. */
+/* Waits for the next sample; the interval of samples does not depend on their duration. */
 static void until(const struct timespec *next)
 {
 	while (!interrupted && clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, next, NULL) == EINTR)

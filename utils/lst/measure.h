@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Inside lst: samples that are taken, printed and kept. */
+/* Internals of lst: samples that are taken, printed and stored. */
 #ifndef LST_MEASURE_H
 #define LST_MEASURE_H
 
@@ -8,33 +8,33 @@
 struct measure {
 	bool json, yaml, live, pairs, rails, record;
 	bool tree;			/* nodes of the tree, not of groups */
-	const char *file;		/* of the history; NULL: the usual one */
+	const char *file;		/* of the history; NULL: the default */
 	const char *batch;		/* NULL: all */
 	const char *target;		/* group or NIDs; NULL: all nodes */
-	long long test, wait, interval, count;	/* interval 0: once; count -1: for ever */
+	long long test, wait, interval, count;	/* interval 0: once; count -1: no end */
 	/* while it runs */
 	struct lnetctl_node *sample;
-	int64_t time_ns, begin_ns;	/* of the sample, of the first one: of the wall clock */
-	struct seen *seen;		/* nodes, and when each answered last */
+	int64_t time_ns, begin_ns;	/* wall clock; of the sample, of the first sample */
+	struct seen *seen;		/* nodes, and the time of the last reply of each */
 	size_t nr_seen;
 	unsigned int nr_asked, nr_missing;	/* nodes of this sample */
 	uint64_t id;			/* in the history */
-	char session[NAME_MAX_LEN];	/* its name, of what is kept */
+	char session[NAME_MAX_LEN];	/* its name, for the history */
 };
 
-/* measure.c. 0; -1: said why; nodes that are missing in the last sample are a failure. */
+/* measure.c. 0, or -1 after a message; nodes missing in the last sample are a failure. */
 int measure(struct measure *m);
-/* A new m->sample, the former one freed; -errno. */
+/* Frees m->sample and takes a new one; -errno. */
 int measure_take(struct measure *m);
 void measure_free(struct measure *m);
-/* The nodes of the sample that are missing, why, and for how long. */
+/* Prints the missing nodes of the sample, with the reason and the time since their last reply. */
 void measure_print_missing(const struct measure *m, FILE *out);
 
 /* live.c: a line for each test and sample, or the screen. */
 void live_line(struct measure *m, const struct lnetctl_node *before);
 void live_screen(struct measure *m, const struct lnetctl_node *before);
 
-/* keep.c: what is kept of the measurement. 0 or -1: said why. */
+/* keep.c: stores the measurement. 0, or -1 after a message. */
 int history_begin(struct measure *m);
 int history_sample(struct measure *m);
 int history_end(struct measure *m);

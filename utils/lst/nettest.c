@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * lst nettest, lst pattern --topo: exchanges among all nodes of a group in several topologies,
- * which node 0 measures; what it has is read as it comes, and printed as nettest prints it.
+ * lst nettest, lst pattern --topo: exchanges among all nodes of a group in several topologies. Node
+ * 0 measures; lst reads its results while it runs, and prints them as nettest does.
  */
 #include <errno.h>
 #include <signal.h>
@@ -13,16 +13,16 @@
 #include "utils/lib/nt.h"
 
 #define PAUSE_MS	250
-#define LOST_MAX	3	/* readings that node 0 did not answer, one after the other */
-#define WAIT_S		10	/* for an answer of a node */
+#define LOST_MAX	3	/* consecutive readings without a reply of node 0 */
+#define WAIT_S		10	/* for a reply of a node */
 
 struct tour {
 	struct nt_words words;
 	const char *group;
 	struct nt_report report;
 	FILE *matrix;
-	char **node;		/* their names */
-	char first[LNET_NIDSTR_SIZE];	/* node 0's NID */
+	char **node;		/* names of the nodes */
+	char first[LNET_NIDSTR_SIZE];	/* NID of node 0 */
 	uint32_t run, nr_done, nr_printed;
 	unsigned int nr_lost;
 	bool over;
@@ -149,7 +149,7 @@ static void rows_take(struct tour *t, const struct lnetctl_node *rows)
 	t->nr_printed = nt_print_rows(&t->report, t->nr_printed, t->nr_done);
 }
 
-/* 0: node 0 answered. */
+/* 0: node 0 replied. */
 static int read_some(struct tour *t)
 {
 	const struct lnetctl_node *map;
@@ -280,7 +280,7 @@ int verb_nettest(int argc, char **argv)
 
 /* ---- pattern --topo -------------------------------------------------------------------------- */
 
-/* The words of nettest by other names, and which patterns. */
+/* The arguments of nettest as options, and the selection of patterns. */
 static const struct option options[] = {
 	{ "group", required_argument, NULL, 'g' }, { "topo", required_argument, NULL, 't' },
 	{ "dir", required_argument, NULL, 'd' },   { "unit", required_argument, NULL, 'u' },

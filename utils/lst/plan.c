@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* lst add_test: the words of tests of this project, by a table. */
+/* lst add_test: a table of the arguments of tests of this project. */
 #include <stdlib.h>
 #include <string.h>
 #include "lst.h"
 
 enum kind { NUMBER, BYTES, TIME, CHECK, MAP };
 
-/* Each may be an option, too. What may be is the console's to say: it has the ranges. */
+/* Each may also be an option. The console checks the values: it has the ranges. */
 static const struct row {
 	const char *name, *word;
 	enum kind kind;
@@ -31,7 +31,7 @@ static const char *const maps[] = { "spread", "one-to-one", "one-to-all", "all-t
 				    "star", "chaos", "permutation", "incast" };
 #define NR(names)	(sizeof(names) / sizeof((names)[0]))
 
-/* From 1; 0: there is none. */
+/* From 1; 0: not found. */
 static unsigned int place_of(const char *const *names, unsigned int nr, const char *name,
 			     size_t len)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* lst plot: a measurement of the history as a picture, which gnuplot draws. */
+/* lst plot: a stored measurement as a picture, drawn by gnuplot. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -14,7 +14,7 @@
 #define NODES_MAX	1024
 #define LABEL_SIZE	160
 
-/* Names of lines, or of nodes: the order is that in which they come. */
+/* Names of lines, or of nodes, in order of appearance. */
 struct names {
 	char (*name)[LABEL_SIZE];
 	size_t nr, max;
@@ -23,10 +23,10 @@ struct names {
 struct plot {
 	const struct history *h;
 	struct past past;
-	FILE *out;			/* gnuplot, or whoever wants its script */
+	FILE *out;			/* gnuplot's script */
 };
 
-/* Of a file that anybody may have written: nothing that gnuplot would take for more than text. */
+/* Removes all but plain text for gnuplot, as any user may have written the file. */
 static void label_clean(char *label)
 {
 	for (; *label; label++)
@@ -35,7 +35,7 @@ static void label_clean(char *label)
 			*label = '?';
 }
 
-/* Its place; -1: there is no room. */
+/* Its index; -1: no memory. */
 static long place_of(struct names *names, const char *name)
 {
 	char label[LABEL_SIZE], (*grown)[LABEL_SIZE];
@@ -87,7 +87,7 @@ static u64 bucket_end_ns(unsigned int bucket)
 	return bucket ? (u64)(8 + (bucket - 1) % 8 + 1) << (octave - 3) : 512;
 }
 
-/* What part of the times is not above; the last one is the largest, exactly. */
+/* Writes the fraction of times up to each value; the last value is the exact maximum. */
 static void cdf_data(const struct plot *p, const struct lst_tally *t, size_t series)
 {
 	u64 sum = 0;
@@ -136,7 +136,7 @@ static int plot_cdf(struct plot *p, struct names *names)
 
 /* ---- rates over time ----------------------------------------------------------------------- */
 
-/* A rail of a test, or a test where rails are not known. */
+/* Names a rail of a test, or the test if rails are not known. */
 static void rate_label(const struct lnetctl_node *item, char label[LABEL_SIZE])
 {
 	char name[TEST_NAME_SIZE];
@@ -155,7 +155,7 @@ static const struct lnetctl_node *rate_items(const struct lnetctl_node *sample)
 	return rails && rails->first ? rails : lnetctl_find(sample, "tally");
 }
 
-/* All of one label: more than one client may have a rail of that name. False: there is none. */
+/* Adds up all items with @label, as several clients may have a rail of one name. False: none. */
 static bool bytes_of(const struct lnetctl_node *sample, const char *label, u64 *bytes)
 {
 	const struct lnetctl_node *item = rate_items(sample);
@@ -196,7 +196,7 @@ static void rate_data(const struct plot *p, struct lnetctl_node **sample, size_t
 			fprintf(p->out, "%s\n", thousandths((u64)((unsigned __int128)
 					(bytes - last) * 1000000 / ns), buf));
 		} else {
-			fputc('\n', p->out);	/* a line that ends here */
+			fputc('\n', p->out);	/* interrupts the line */
 		}
 		known = is;
 	}
@@ -253,7 +253,7 @@ static int plot_rate(struct plot *p, struct names *names)
 	return rc;
 }
 
-/* ---- each to each -------------------------------------------------------------------------- */
+/* ---- matrix -------------------------------------------------------------------------------- */
 
 struct cell {
 	u64 bytes, window_ns, times;
@@ -270,7 +270,7 @@ static void cell_add(struct cell *c, const struct lst_tally *t)
 	c->sum_ns += (unsigned __int128)t->sum_ns.hi << 64 | t->sum_ns.lo;
 }
 
-/* False: nothing was measured. */
+/* False: without measurements. */
 static bool cell_value(const struct cell *c, bool delays, char buf[24])
 {
 	unsigned __int128 value = delays ? c->sum_ns : (unsigned __int128)c->bytes * 1000000;
@@ -378,7 +378,7 @@ static int script_make(const struct history *h, const struct kind *kind, uint64_
 	return rc;
 }
 
-/* The picture goes to @file, which is gone if there is none. */
+/* Writes the picture to @file, and removes @file if gnuplot fails. */
 static int draw(const char *script, size_t len, const char *file)
 {
 	int fd = file ? file_create(file, O_WRONLY | O_TRUNC, 0666) : 1, rc;

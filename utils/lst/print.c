@@ -21,7 +21,7 @@ const char *text(const struct lnetctl_node *map, const char *key)
 	return found ? found : "";
 }
 
-/* The text of a node's error; in a self-test ESTALE and EACCES have special meanings. */
+/* The text for a node's error; in a self-test ESTALE and EACCES have special meanings. */
 const char *error_text(int err)
 {
 	switch (err) {
@@ -77,7 +77,7 @@ bool name_ok(const char *name, const char *what)
 	return false;
 }
 
-/* A process ID before a NID is the only one there is. */
+/* Skips a process ID, as all nodes have the same one. */
 static const char *without_pid(const char *id)
 {
 	return strncmp(id, "12345-", 6) ? id : id + 6;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The file of the history: records are appended, read and purged, whatever was killed meanwhile. */
+/* The file of the history: appends, reads and purges records, safe against killed writers. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -11,9 +11,9 @@
 #include "../lib/create.h"
 #include "record.h"
 
-#define RECORD_MAX	(256u << 20)	/* bytes of a text */
+#define RECORD_MAX	(256u << 20)	/* bytes of a record's text */
 
-/* Little endian. Text is UTF-8, where 0xff never stands. */
+/* Numbers are little endian. UTF-8 text never contains 0xff. */
 static const unsigned char magic[4] = { 0xff, 'L', 'S', 'T' };
 
 #define HEAD_SIZE	68
@@ -62,7 +62,7 @@ static void encode(unsigned char *to, const struct record *r)
 	put(to + AT_CRC, crc32c(to + AT_LEN, HEAD_SIZE - AT_LEN + r->len), 4);
 }
 
-/* Bytes of the record that begins at @from; 0: none does. */
+/* Returns the length of the record that begins at @from; 0: there is none. */
 static size_t decode(const unsigned char *from, size_t left, struct record *r)
 {
 	uint64_t len;
@@ -194,7 +194,7 @@ int record_path(const char *file, char *path, size_t size)
 	return (size_t)len < size ? 0 : -ENAMETOOLONG;
 }
 
-/* Of the file that has the name when the lock is held: another one may have replaced it. */
+/* Opens and locks the file. Another process may have replaced it before the lock, so check. */
 static int open_locked(const char *path)
 {
 	char dir[4096];
@@ -275,7 +275,7 @@ int record_append(const char *path, struct record *r)
 		rc = new_id(fd, r);
 	if (!rc)
 		rc = write_record(fd, r);
-	/* The disk is full: half of a record would only be in the way. */
+	/* After an error such as a full disk, remove a partial record. */
 	if (rc) {
 		r->id = id;
 		if (ftruncate(fd, end) && rc != -ENOSPC)

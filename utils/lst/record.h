@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The file of the history: records, one behind another, each with its checksum. It is only ever
- * appended to, under a lock, or replaced as a whole; what is torn or damaged is skipped.
+ * The file of the history: consecutive records, each with a checksum. Writers append under a lock,
+ * or replace the whole file; readers skip torn or damaged records.
  */
 #ifndef LST_RECORD_H
 #define LST_RECORD_H
@@ -17,33 +17,33 @@ struct record {
 	uint64_t id;			/* of the measurement */
 	int64_t time_ns;		/* of the wall clock */
 	char session[32];
-	const char *text;		/* JSON; not of RECORD_LAST_ID */
+	const char *text;		/* JSON; none for RECORD_LAST_ID */
 	uint32_t len;
-	/* read */
-	uint64_t at;			/* where it stands in the file */
+	/* set when read */
+	uint64_t at;			/* offset in the file */
 };
 
-/* All that is in a file, as it was at one moment. */
+/* The contents of a file at one time. */
 struct records {
 	char *bytes;
 	size_t size;
 	struct record *record;
 	size_t nr;
-	uint64_t nr_skipped;		/* bytes that are of no record */
+	uint64_t nr_skipped;		/* bytes outside of records */
 	uint64_t last_id;
 };
 
-/* "" : no such file. NULL @file: $LST_HISTORY, else under $XDG_STATE_HOME or ~/.local/state. */
+/* "": no such file. NULL @file: $LST_HISTORY, else under $XDG_STATE_HOME or ~/.local/state. */
 int record_path(const char *file, char *path, size_t size);
-/* No file: none. 0 or -errno. */
+/* Without a file there are no records. 0 or -errno. */
 int records_read(const char *path, struct records *rs);
 void records_free(struct records *rs);
 /*
- * To the end. @r->id 0: of a new measurement, and is set; the directory is made if it is missing.
- * 0 or -errno: nothing was appended.
+ * Appends a record. If @r->id is 0, assigns the ID of a new measurement. Creates a missing
+ * directory. Returns 0, or -errno if nothing was appended.
  */
 int record_append(const char *path, struct record *r);
-/* All but those that @purge is true for; their space is free. 0 or -errno: as it was. */
+/* Removes the records for which @purge is true, and frees their space. -errno: no change. */
 int records_purge(const char *path, bool (*purge)(const struct record *r, void *arg), void *arg,
 		  size_t *nr);
 

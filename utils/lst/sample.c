@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tallies out of documents: mean, deviation, percentiles and rates of them, and their tables. */
+/* Tallies from documents: their mean, deviation, percentiles and rates, and their tables. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,7 +89,7 @@ static u64 square_root(u128 x)
 	return root;
 }
 
-/* About the mean cut to whole ns: differences are small, and nothing is lost to rounding. */
+/* Uses the mean in whole ns: differences are small, and the result has no rounding error. */
 static u64 deviation(const struct lst_tally *t)
 {
 	u128 sum = u128_of(t->sum_ns), n = t->nr_times, mean = sum / n;
@@ -279,7 +279,7 @@ static void print_times(const struct table *table, const struct lnetctl_node *li
 	}
 }
 
-/* Rails are told of by whoever knows them: a column for each word of the first one. */
+/* Some nodes report no rails. The columns are the keys of the first rail. */
 void sample_print_rails(const struct lnetctl_node *sample, FILE *out)
 {
 	const struct lnetctl_node *list = lnetctl_find(sample, "rails"), *rail, *head;
@@ -327,7 +327,7 @@ static void print_number(FILE *out, u64 nr, const char *what, const char *end)
 		fprintf(out, "no %s%s", what, end);
 }
 
-/* What faults did to each test, and what they did not: of nodes that tell what they sent again. */
+/* Prints the effect of faults on each test, for nodes that report their retries. */
 static void print_faults(const struct lnetctl_node *tally, FILE *out)
 {
 	const struct lnetctl_node *item;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Commands of lst on sessions, and the question which session a node is in. */
+/* Commands of lst on sessions, and the query for the session of a node. */
 #include <errno.h>
 #include <limits.h>
 #include <pwd.h>
@@ -11,7 +11,7 @@
 #define LEASE_MIN	4	/* seconds */
 #define LEASE_MAX	3600
 
-/* user@host, cut off where a name ends. */
+/* user@host, each truncated to 15 bytes. */
 static void name_default(char name[NAME_MAX_LEN])
 {
 	const struct passwd *user = getpwuid(getuid());

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* lst run --together: clients begin at one time, and it is measured how well they did. */
+/* lst run --together: starts all clients at one time, and measures the differences. */
 #include <string.h>
 #include <time.h>
 #include "lst.h"
 
-#define LATE_NS		50000000	/* for the last one, after the time that was said */
+#define LATE_NS		50000000	/* wait after the start time, and between two queries */
 #define TRIES		40
-#define BUCKETS		21		/* of lateness: below 1 us, 2 us, 4 us, ... 1 s, the rest */
+#define BUCKETS		21		/* of lateness: below 1 us, 2 us, 4 us, ... 1 s, above */
 
 static void wait_ns(int64_t ns)
 {
@@ -16,7 +16,7 @@ static void wait_ns(int64_t ns)
 		;
 }
 
-/* Nodes by how far from the time they were, each row twice as far as the one before. */
+/* Counts nodes by their deviation from the start time; the bound doubles with each row. */
 static void print_histogram(const struct lnetctl_node *nodes)
 {
 	unsigned int nr[BUCKETS + 1] = { 0 }, i;

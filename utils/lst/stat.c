@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* lst stat and show_error: rates from counters of nodes, and who has errors. */
+/* lst stat and show_error: rates from counters of nodes, and nodes with errors. */
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
@@ -11,10 +11,10 @@
 enum { AVG = 1, MIN = 2, MAX = 4, READ = 1, WRITE = 2, RATE = 1, BW = 2 };
 
 struct stat_opt {
-	unsigned int what, dirs, sums;	/* of the enum above */
+	unsigned int what, dirs, sums;	/* bits of the enum above */
 	bool lnet, rpc, mbs;
 	long long wait, delay, count;
-	bool beyond;			/* what stock has not: tallies of tests */
+	bool beyond;			/* tallies of tests, which stock does not have */
 	struct measure m;
 };
 
@@ -59,7 +59,7 @@ static void sum_add(struct sum *s, double value)
 	s->nr++;
 }
 
-/* Counters of LNet's messages have 32 bits and may begin again. */
+/* Counters of LNet messages have 32 bits and may wrap. */
 static double delta(const struct lnetctl_node *now, const struct lnetctl_node *before,
 		    const char *name, bool narrow)
 {
@@ -68,7 +68,7 @@ static double delta(const struct lnetctl_node *now, const struct lnetctl_node *b
 	return narrow ? (double)(uint32_t)diff : (double)diff;
 }
 
-/* Per second of the node's own time. */
+/* Per second of the node's clock. */
 static struct sum rates(const struct lnetctl_node *now, const struct lnetctl_node *before,
 			const char *name, bool narrow)
 {
@@ -151,7 +151,6 @@ static void print_target(const struct stat_opt *o, const char *name,
 	}
 }
 
-/* Nodes that gave no counters. */
 static unsigned int print_missing(const struct lnetctl_node *doc)
 {
 	const struct lnetctl_node *n = lnetctl_find(doc, "nodes");
@@ -237,7 +236,7 @@ static bool option(struct stat_opt *o, int c)
 	return option_beyond(o, c);
 }
 
-/* Of all nodes unless said, and once unless said how often. */
+/* The defaults are all nodes, and one sample. */
 static int beyond(struct stat_opt *o, int nr, char **targets)
 {
 	struct measure *m = &o->m;

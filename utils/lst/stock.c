@@ -77,7 +77,7 @@ const char *stock_id(const struct lnet_lst_id *id, char text[LNET_IDSTR_SIZE])
 	return lnet_id_str(PID, &nid, text);
 }
 
-/* ---- words ----------------------------------------------------------------------------------- */
+/* ---- arguments ------------------------------------------------------------------------------- */
 
 /* The argument after @at, or the first one if @at is NULL; NULL: no further one. */
 static const char *word_after(const struct request *r, const char *at)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* lst add_test: what is tested, from whom to whom, how often. */
+/* lst add_test: kind, clients, servers and number of requests of a test. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #define MTU 1048576
 
-/* The value of "NAME=VALUE" if @word is one, by any of two names. */
+/* The value of "NAME=VALUE" for @name or @letter, else NULL. */
 static const char *value_of(const char *word, const char *name, const char *letter)
 {
 	size_t len = strcspn(word, "=");
@@ -38,7 +38,7 @@ static bool parse_size(const char *in, long long *size)
 	return false;
 }
 
-/* The number that stands for a check, 0: there is none of that name. */
+/* The number of a check, 0: unknown. */
 static int check_parse(const char *name)
 {
 	static const char *const checks[] = { "none", "simple", "full", "discard" };
@@ -201,13 +201,13 @@ static int send_test(struct request *r, const struct test *t)
 	return rc ? -1 : 0;
 }
 
-/* Options that only tests of ours know. */
+/* Options that only tests of this project have. */
 #define OWN_OPTIONS \
 	{ "time", required_argument, NULL, 0 }, { "warmup", required_argument, NULL, 0 }, \
 	{ "rate", required_argument, NULL, 0 }, { "lost-after", required_argument, NULL, 0 }, \
 	{ "two-way", no_argument, NULL, 0 }
 
-/* Of the options up to the first word that is none; *own: how many only tests of ours know. */
+/* Reads options up to the first other argument; *@own: how many only this project has. */
 static bool take_options(struct test *t, struct request *r, int argc, char **argv,
 			 const struct option *options, unsigned int *own)
 {
@@ -223,7 +223,7 @@ static bool take_options(struct test *t, struct request *r, int argc, char **arg
 	return true;
 }
 
-/* @verb: what the console is asked for. */
+/* @verb: the request to the console. */
 static int add_test(const char *verb, int argc, char **argv)
 {
 	static const struct option options[] = { { "batch", required_argument, NULL, 'b' },
@@ -259,7 +259,7 @@ int tree_test(int argc, char **argv)
 	return add_test("tree_test", argc, argv);
 }
 
-/* The same, between the nodes of one group, or to those of another one, as a named picture. */
+/* Adds a test between the nodes of one group, or to those of another group, by a named pattern. */
 int verb_pattern(int argc, char **argv)
 {
 	static const struct option options[] = { { "batch", required_argument, NULL, 'b' },

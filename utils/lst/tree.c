@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* lst tree: a session over so many nodes that they are named by ranges and asked over a tree. */
+/* lst tree: a session of many nodes, given by ranges and controlled over a tree. */
 #include <string.h>
 #include "lst.h"
 
 #define BATCH_DEFAULT "batch"
 
-/* ---- what nodes said ----------------------------------------------------------------------- */
+/* ---- results ------------------------------------------------------------------------------- */
 
 static void print_nids(const struct lnetctl_node *doc, const char *list, const char *why)
 {
@@ -15,7 +15,7 @@ static void print_nids(const struct lnetctl_node *doc, const char *list, const c
 		fprintf(stderr, "%s: %s\n", n->text ? n->text : "", why);
 }
 
-/* The console names a thousand of each at most. */
+/* The console names at most a thousand nodes of each list. */
 unsigned int tree_print_missing(const struct lnetctl_node *doc)
 {
 	const struct lnetctl_node *tree = lnetctl_find(doc, "tree");
@@ -41,7 +41,7 @@ static int print_answer(const struct lnetctl_node *doc)
 	return tree_print_missing(doc) ? nodes_failed() : 0;
 }
 
-/* 0 or -1: it was said why. */
+/* 0, or -1 after a message. */
 static int ask(struct request *r, const char *what, const char *doing)
 {
 	struct lnetctl_node *doc = NULL;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Is what the history holds what it was computed from? All figures and the table are made anew. */
+/* Compares the figures and the table in the history with newly computed ones. */
 #include <inttypes.h>
 #include <string.h>
 #include "history.h"
 #include "sample.h"
 
-/* The figures that were kept are taken away, made again, and held against them. */
 static bool same_figures(struct lnetctl_node *item, uint64_t id)
 {
 	struct lnetctl_node *kept = lnetctl_find(item, "figures"), *f, *again;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* lst wait: until a batch has ended at all its nodes, and how far it is meanwhile. */
+/* lst wait: waits until a batch has ended at all nodes, and shows its progress. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 struct state {
 	const char *name;
 	unsigned int nr_nodes, nr_running, nr_unknown;
-	u64 over, wanted;		/* requests; wanted 0: there is no end */
+	u64 over, wanted;		/* requests; wanted 0: unlimited */
 };
 
 static int look(struct state *s)
@@ -37,7 +37,7 @@ static int look(struct state *s)
 	return rc;
 }
 
-/* No end, or one that counts do not tell: of time, or of a map that is not D:S. */
+/* True: the test has no end, or counts do not define it (a time, or a map other than D:S). */
 static bool is_open(const struct lnetctl_node *test)
 {
 	const struct lnetctl_node *plan = lnetctl_find(test, "plan");
@@ -46,7 +46,7 @@ static bool is_open(const struct lnetctl_node *test)
 	       number(plan, "ways") > 1;
 }
 
-/* Each client sends @loop times, in @concurrency parts, to each of the servers it has. */
+/* Each client sends @loop requests in each of @concurrency parts to each of its servers. */
 static u64 wanted_of(const struct lnetctl_node *test)
 {
 	const char *colon = strchr(text(test, "distribute"), ':');
