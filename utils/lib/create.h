@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 /*
- * As open() with O_CREAT, but a symbolic link at @path is an error (-1, ELOOP): if another user
+ * As open() with O_CREAT, but a symbolic link at @path is an error (-1, ELOOP). If another user
  * made it, open() would write to its target. Links of the system, as /dev/stdout, are allowed.
  */
 static inline int file_create(const char *path, int flags, mode_t mode)

@@ -95,8 +95,8 @@ static bool has(const struct lnetctl_node *item, const char *key)
 }
 
 /*
- * Follows stock's tool, because a stock module accepts any rule: 'src' or 'dst' alone without a
- * priority has priority 0, and 'src' and 'rte' exclude each other.
+ * Follows stock's tool, because a stock module accepts any rule. 'src' or 'dst' alone without a
+ * priority has priority 0; 'src' and 'rte' exclude each other.
  */
 static int action_of(const struct lnetctl_node *item, struct lnet_ioc_udsp *u, char *why,
 		     size_t size)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * drill: cuts a rail by a fault rule while it sends requests. It measures how long the node took to
- * detect the cut, to resend the longest delayed request on another path, and to restore the share
- * of the rail.
+ * drill: cuts a rail by a fault rule while it sends requests. It measures when the node detected
+ * the cut, when the longest delayed request used another path, and when the rail had its share
+ * again.
  *
  * The rule has an end, so the cut ends even if this program is killed. All drills use one rule
  * name, so a node permits one drill at a time.

@@ -107,7 +107,7 @@ static bool wants_json(const struct tool *t, int argc, char **argv)
 	return t->json_always || (argc == 2 && !strcmp(argv[1], "--json"));
 }
 
-/* True: the first word is a command of every level. */
+/* True: the first argument is a command of every level. */
 static bool builtin(struct tool *t, const struct command *table, int argc, char **argv, int *rc)
 {
 	*rc = 0;
@@ -164,7 +164,7 @@ static int command_run(struct tool *t, int argc, char **argv)
 	return rc && t->c && lnetctl_unconfigured(t->c) ? EXIT_NO_NODE : rc;
 }
 
-/* Handles a word that is no command of @group. */
+/* Handles an argument that is no command of @group. */
 static int other_run(struct tool *t, const struct command *group, int argc, char **argv)
 {
 	int rc;
@@ -179,7 +179,7 @@ static int other_run(struct tool *t, const struct command *group, int argc, char
 	return rc ? rc : group->run(t);
 }
 
-/* @group NULL: the words begin at the top level. */
+/* @group NULL: the arguments begin at the top level. */
 static int dispatch(struct tool *t, const struct command *group, int argc, char **argv)
 {
 	const struct command *table = group ? group->sub : lnetctl_commands, *cmd;
@@ -260,7 +260,7 @@ static int global_read(struct tool *t, int argc, char **argv, int *at)
 	return global_set(t, i, value);
 }
 
-/* True: the word is an option, and no command or built-in command. */
+/* True: the argument is an option, and no command or built-in command. */
 static bool is_option(const char *word)
 {
 	size_t i;
@@ -273,7 +273,7 @@ static bool is_option(const char *word)
 	return true;
 }
 
-/* Reads the options before the command. *@first: the number of words read. 0 or EXIT_USAGE. */
+/* Reads the options before the command. *@first: the number of arguments read. 0 or EXIT_USAGE. */
 static int global_options(struct tool *t, int argc, char **argv, int *first)
 {
 	int rc = 0;

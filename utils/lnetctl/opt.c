@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Reads options and words by getopt_long(), checks them against the tables, and prints help. */
+/* Reads options and arguments by getopt_long(), checks them against the tables, and prints help. */
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
@@ -156,7 +156,7 @@ static int option_add(struct tool *t, const struct opt *o, const char *val)
 	return 0;
 }
 
-/* An optional value may be a separate word, as in stock's tool: -v 2. */
+/* An optional value may be a separate argument, as in stock's tool: -v 2. */
 static const char *value_of(const struct opt *o, int argc, char **argv)
 {
 	const char *next = optind < argc ? argv[optind] : NULL;
@@ -194,7 +194,7 @@ static int options_read(struct tool *t, int argc, char **argv)
 	return rc;
 }
 
-/* A command without options: each word except --json is an argument. */
+/* A command without options: each argument except --json is kept as it is. */
 static void words_read(struct tool *t, int argc, char **argv)
 {
 	int i, nr = 0;
@@ -269,7 +269,7 @@ static int need_check(const struct tool *t)
 	return 0;
 }
 
-/* ---- words ----------------------------------------------------------------------------------- */
+/* ---- arguments ------------------------------------------------------------------------------- */
 
 static int words_check(const struct tool *t)
 {

@@ -66,10 +66,10 @@ struct command {
 	/* of a group; ends with name NULL */
 	const struct command *sub;
 	bool offline;			/* needs no node */
-	bool raw;			/* no options: a word may begin with '-' */
+	bool raw;			/* no options: an argument may begin with '-' */
 	unsigned char words_min, words_max;
-	const char *word;		/* kind of its words: "NID", "VALUE" */
-	enum arg word_arg;		/* how its words are read; ARG_NONE: see the help */
+	const char *word;		/* kind of its arguments: "NID", "VALUE" */
+	enum arg word_arg;		/* how arguments are read; ARG_NONE: see the help */
 	/*
 	 * Sets of options, for example "net nid;if nid". The caller may give at most one option of
 	 * each set of @clash, and must give at least one option of each set of @need.
@@ -89,7 +89,7 @@ struct tool {
 		const char *val;	/* "" without a value */
 	} found[FOUND_MAX];
 	unsigned int nr_found;
-	int nr_rest;			/* words that are not options */
+	int nr_rest;			/* arguments that are not options */
 	char **rest;
 };
 
@@ -97,7 +97,7 @@ extern const struct command lnetctl_commands[];
 
 /* opt.c */
 /*
- * Reads options and words and checks them against the tables of t->cmd. 0: t->cmd may run.
+ * Reads options and arguments and checks them against the tables of t->cmd. 0: t->cmd may run.
  * TOOL_ENDS: help or an error was printed; *rc is the exit status.
  */
 #define TOOL_ENDS 1
@@ -110,7 +110,7 @@ const char *tool_opt_nth(const struct tool *t, const char *name, unsigned int nt
 /* Number of an option; LNETCTL_UNSET: not given, or not a number. */
 int64_t tool_num(const struct tool *t, const char *name);
 unsigned int tool_level(const struct tool *t);	/* -v */
-/* The other words as one list with commas, which the caller frees. NULL: none, or no memory. */
+/* The arguments in one list with commas; the caller frees it. NULL: none, or no memory. */
 char *tool_words(const struct tool *t);
 
 /* value.c */

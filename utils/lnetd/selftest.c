@@ -24,7 +24,7 @@
 #define CLIENTS_OF_USERS 48	/* of all such users */
 #define STOP_MS		10000	/* for requests in progress; the rest ends with the node */
 
-/* A client on the socket. Its requests are read, executed and answered one by one. */
+/* A client on the socket. The thread reads, executes and answers its requests one by one. */
 struct client {
 	struct selftest *t;
 	int fd;				/* -1: free */

@@ -207,7 +207,7 @@ static int send_test(struct request *r, const struct test *t)
 	{ "rate", required_argument, NULL, 0 }, { "lost-after", required_argument, NULL, 0 }, \
 	{ "two-way", no_argument, NULL, 0 }
 
-/* Reads options up to the first other argument; *@own: how many only this project has. */
+/* Reads options up to the first other argument; *@own counts those that stock does not have. */
 static bool take_options(struct test *t, struct request *r, int argc, char **argv,
 			 const struct option *options, unsigned int *own)
 {
