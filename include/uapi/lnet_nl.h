@@ -11,10 +11,12 @@
  *   rights	CAP_NET_ADMIN			root or the node's own uid change, everybody reads
  *
  * Request: flags REQUEST | ACK and the operation's; the version byte is the verbosity of a dump.
- * Attributes are the text of a YAML body: VALUE and INT_VALUE are keys and scalars in turn, LIST is
- * a collection. Reply to a dump: a key table (flags CREATE | MULTI, with REPLACE when it supersedes
- * an earlier one), then value messages (MULTI), one per item, whose attributes are numbered by the
- * table, then NLMSG_DONE.
+ * Attributes are the text of a YAML body. A key and its scalar are two successive attributes, each
+ * VALUE or INT_VALUE. LIST is a collection.
+ *
+ * Reply to a dump: a key table (flags CREATE | MULTI, with REPLACE when it supersedes an earlier
+ * one), then value messages (MULTI), one per item, whose attributes are numbered by the table, then
+ * NLMSG_DONE.
  */
 #ifndef UAPI_LNET_NL_H
 #define UAPI_LNET_NL_H

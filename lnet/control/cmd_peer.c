@@ -431,7 +431,7 @@ static void peer_view(struct lnet_peer *peer, struct lnet_view_peer *v)
 	spin_unlock(&peer->sh->lock);
 }
 
-/* Finds interface @pos as it is now. False: there are no more */
+/* Copies the present state of the interface with index @pos to @v. False: there are no more. */
 static bool pni_at(struct lnet_peer *peer, u32 pos, struct lnet_view_pni *v)
 {
 	const struct lnet_peer_ni *pni;

@@ -11,7 +11,10 @@
 /* ---- env.c ----------------------------------------------------------------------------------- */
 int lnet_kernel_env_init(void);		/* creates the workqueue. 0, -ENOMEM */
 void lnet_kernel_env_fini(void);	/* after all environments are destroyed */
-/* As lnet_user_env_create() and so on, but lnet_kernel_env_stop() ends no poll of a driver. */
+/*
+ * As the functions of lnet_user_env_ with the same ends of their names. lnet_kernel_env_stop() does
+ * not end the polls of drivers: each driver does that.
+ */
 int lnet_kernel_env_create(struct lnet_env **env, struct net *net, unsigned int nr_shards);
 void lnet_kernel_env_start(struct lnet_env *env, struct lnet *ln);
 void lnet_kernel_env_stop(struct lnet_env *env);

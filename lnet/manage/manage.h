@@ -44,7 +44,7 @@ void lnet_ni_leave(struct lnet_ni *ni, u64 limit_ns);
 void lnet_ni_close(struct lnet_ni *ni);
 
 /* ---- peer_config.c --------------------------------------------------------------------------- */
-/* As lnet_peer_del(), but a peer whose primary NID is locked keeps that NID. */
+/* As lnet_peer_del(), but does not delete the primary NID of a peer that a program has locked. */
 int lnet_peer_del_unlocked(struct lnet *ln, const struct lnet_nid *primary,
 			   const struct lnet_nid *nids, unsigned int nr);
 /*

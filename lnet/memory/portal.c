@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Portals and their match entries: typed by the first entry, searched in order, lazy or not. */
+/*
+ * Portals and their match entries, which are searched in order. The first entry defines the type of
+ * a portal: exact (one NID, all match bits) or wildcard. A portal may be lazy.
+ */
 #include <lnet/hash.h>
 #include "memory/memory.h"
 

@@ -11,9 +11,9 @@
  *
  * "responsive" is before health because a path becomes suspect within milliseconds, and suspicion
  * changes no health. "link_up" is the first rank, so that an NI without link is used only if no
- * other is left, as the link may be up again soon. Routers are the last resort: routed paths are
- * used only if all direct paths are suspect or without link. A route that is down is used only if
- * nothing else is left.
+ * other is left. It stays a candidate, because its link may be up again soon. Routers are the last
+ * resort: routed paths are used only if all direct paths are suspect or without link. A route that
+ * is down is used only if nothing else is left.
  */
 #include "topology/topology.h"
 #include "path/path.h"

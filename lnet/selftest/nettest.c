@@ -138,7 +138,10 @@ static bool resend(struct nettest *nt)
 	return false;
 }
 
-/* True: sent a signal, lock dropped meanwhile, or ended a round; the last if round == nr_rounds. */
+/*
+ * True: it sent a signal, for which it released the lock, or it ended a round. After the last
+ * round, nt->round is nr_rounds. False: a signal is awaited.
+ */
 static bool barrier_step(struct nettest *nt)
 {
 	if (!nt->signalled) {

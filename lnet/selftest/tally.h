@@ -21,7 +21,7 @@ extern const char *const lst_tally_names[LST_NR_TALLIES];
 
 /*
  * Times: bucket 0 ends at 512 ns. Above it each power of two has eight buckets of equal width, so
- * an edge is off by 12.5 % at most. The last bucket has all times from 64 s on (2^36 ns).
+ * a bucket is at most 12.5 % wide. The last bucket has all times from 2^36 ns (68.7 s) on.
  */
 #define LST_TALLY_BUCKETS	(1U + 27U * 8U + 1U)
 #define LST_TALLY_TOP		16U

@@ -19,7 +19,7 @@ static u32 tag_of(const struct lst_tree *tree, u64 wave, bool back)
 	       (u32)S32_MAX + 1;
 }
 
-/* Samples contain the tests of which this node is a client. */
+/* Adds the tests of @p of which this node is a client to those that samples contain. */
 static void note_locked(struct lst_tree *tree, u32 id, const struct lst_plan *p)
 {
 	const struct lst_batch *batch = lst_batch_find(tree->st->session, p->bid);

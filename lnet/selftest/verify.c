@@ -15,7 +15,7 @@
 #define WORD	8U
 #define PAGE	4096U
 
-/* Visits the words of the transfer in its fragments, one at every @step bytes. */
+/* One walk over the fragments of a transfer: writes or compares a word at every @step bytes. */
 struct pass {
 	u64 (*word)(u64 salt, u32 at);
 	u64 salt;

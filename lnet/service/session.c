@@ -57,7 +57,7 @@ static void plain(struct lnet_pass *p, struct lnet_peer *peer, bool answered)
 	release_all(p, peer, answered);
 }
 
-/* Negotiation could not start: releases the waiting requests with the time of a transaction. */
+/* Negotiation could not start: releases the waiting requests with a full transaction timeout. */
 static void plain_at_once(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	set_plain(p, peer, false);

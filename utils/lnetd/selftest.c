@@ -205,7 +205,7 @@ static struct client *first_to_go(struct client *a, struct client *b)
 	return a->turn < b->turn ? a : b;
 }
 
-/* The number of some clients, and the first of them to replace; NULL: none may be replaced. */
+/* Clients of a group: how many, and the one to replace if no place is free; NULL: none. */
 struct crowd {
 	unsigned int nr;
 	struct client *out;
