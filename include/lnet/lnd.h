@@ -416,7 +416,7 @@ void lnet_ni_link(struct lnet_ni *ni, const struct lnet_link *link);
 void lnet_ni_rejected(struct lnet_ni *ni, const char *from, const char *why);
 /*
  * Task context; driver locks may be held. Since the last call, @ni sent @sent packets, including
- * retransmissions. @lost of them were lost, as far as the driver knows. Called at most a few times
+ * retransmissions. The driver found that @lost of them were lost. Called at most a few times
  * a second, and only while the driver sends.
  */
 void lnet_ni_loss(struct lnet_ni *ni, u32 sent, u32 lost);

@@ -74,7 +74,7 @@ enum lnet_hello_what {
 	/* Passive: reply LNET_CTYPE_NONE in the own default version, and close. Active: close. */
 	LNET_HELLO_BAD_VERSION,
 	LNET_HELLO_V1,		/* version 1.0, not supported: as BAD_VERSION */
-	LNET_HELLO_BAD_FIELD,	/* source ANY or invalid, too many or zero addresses: close */
+	LNET_HELLO_BAD_FIELD,	/* source ANY or invalid, no address or more than allowed: close */
 };
 
 /* Writes 56 (version 2, 3) or 80 (4) bytes without addresses and returns the number. */

@@ -200,7 +200,7 @@ static void say_servers(struct con_cmd *cmd, const struct con_test *test)
 
 #define FAILED_MAX	64U
 
-/* Records of some KiB each, too large for the stack. */
+/* The records have some KiB each, so the stack cannot hold them. */
 struct sum {
 	struct lst_tally all, one;
 	u64 max_asked;

@@ -26,7 +26,7 @@ enum lst_verify { LST_VERIFY_NONE = 1, LST_VERIFY_SIMPLE, LST_VERIFY_CRC32C, LST
  * CHAOS	i to all after i: each two are one pair
  * PERMUTATION	each to one, and each server has one client if there are as many; by `seed'
  * INCAST	all to the first
- * LISTED	to all: a client receives a list of its own servers only, which may be empty
+ * LISTED	to all: a client receives the list of its servers, which may be empty
  */
 enum lst_map {
 	LST_MAP_SPREAD = 1, LST_MAP_ONE_TO_ONE, LST_MAP_ONE_TO_ALL, LST_MAP_ALL_TO_ALL,

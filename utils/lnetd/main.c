@@ -221,7 +221,7 @@ static void signals_set(void)
 	signal(SIGHUP, SIG_IGN);
 }
 
-/* Each connection needs a descriptor, so raise the limit as far as the system permits. */
+/* Each connection needs a descriptor, so raise the limit to the permitted maximum. */
 static void files_raise(void)
 {
 	struct rlimit files;

@@ -37,7 +37,7 @@ static struct lnet_nid nid_after(const struct lnet_nid *first, unsigned int i)
 	return nid;
 }
 
-/* Raises the limit of descriptors as far as the system permits. */
+/* Raises the limit of descriptors to the maximum that the system permits. */
 static void files_allow(void)
 {
 	struct rlimit limit;
