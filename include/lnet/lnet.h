@@ -226,7 +226,7 @@ struct lnet_event {
 	bool perhaps;			/* status != 0 and the request may have taken effect */
 	int status;			/* 0 or -errno */
 	uint16_t portal;
-	uint16_t outcome;		/* reason for @status, as manual/outcomes.md lists them */
+	uint16_t outcome;		/* reason for @status: manual/user/outcomes.md */
 	uint32_t mlength, rlength, offset;
 	uint64_t match_bits, hdr_data;
 	struct lnet_process initiator;	/* primary NID of the peer */
@@ -246,7 +246,7 @@ struct lnet_event {
  * long, no sleep. It should return within 100 us, because its thread serves no socket or timer
  * meanwhile. The node counts and logs a handler that runs for longer than the tunable
  * `handler_limit` (10 ms). If the progress mode has another thread, that thread takes over the
- * sockets and timers (manual/architecture.md).
+ * sockets and timers (manual/internals/architecture.md).
  *
  * It may call the data API: lnet_put(), lnet_get(), their list forms, lnet_flush(),
  * lnet_rail_get(), lnet_ping(), attach, bind and unlink. It must not call the configuration or
@@ -256,7 +256,7 @@ struct lnet_event {
 typedef void (*lnet_handler_t)(const struct lnet_event *ev);
 /* Return "GET", "PUT" and so on; NULL if @kind is not in enum lnet_event_kind. */
 const char *lnet_event_name(unsigned int kind);
-/* Return "remote_timeout" and so on; NULL if @outcome is not in manual/outcomes.md. */
+/* Return "remote_timeout" and so on; NULL if @outcome is not in manual/user/outcomes.md. */
 const char *lnet_outcome_name(unsigned int outcome);
 #ifndef __KERNEL__
 /*
@@ -457,7 +457,7 @@ int lnet_rail_get(struct lnet *ln, const struct lnet_nid *peer, unsigned int pos
 /**
  * lnet_counter_get - read a counter of the node
  * @ln: the node
- * @name: as in manual/statistics.md
+ * @name: as in manual/operator/statistics.md
  * @value: receives the counter
  *
  * Return: 0, -ENOENT (no such name).

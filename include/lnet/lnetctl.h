@@ -317,9 +317,9 @@ int lnetctl_cpt_of_nid(struct lnetctl *c, const char *nids, struct lnetctl_node 
 
 /*
  * Set a tunable, by its name or stock's name. @value: a number; a time in seconds ("0.3") or with a
- * unit ("300ms"); points also as "10%"; or "default". manual/configuration.md lists names, units,
- * defaults and ranges. -ENOENT: unknown tunable; -EINVAL: not a value of its kind; -ERANGE: out of
- * range, which the error text states.
+ * unit ("300ms"); points also as "10%"; or "default". manual/operator/configuration.md lists names,
+ * units, defaults and ranges. -ENOENT: unknown tunable; -EINVAL: not a value of its kind; -ERANGE:
+ * out of range, which the error text states.
  */
 int lnetctl_set(struct lnetctl *c, const char *name, const char *value);
 /* Set all of @values, a mapping of names to values, or none. */

@@ -28,7 +28,7 @@
  * DOC: Writing a driver
  *
  * struct lnet_lnd_ops and the upcalls are in include/lnet/lnd.h, workers and namespaces in env.h;
- * manual/writing-an-lnd.md explains both.
+ * manual/developer/writing-an-lnd.md explains both.
  */
 
 /* ---- the API --------------------------------------------------------------------------------- */

@@ -20,9 +20,9 @@ struct lnet_place {
 };
 
 /*
- * Defines the partitions by @pattern (cpu_pattern in manual/kernel.md). If it numbers none: @nr
- * equal ones, or one per NUMA node if @nr is 0. 0, -ENOMEM; -EINVAL, -ERANGE: not valid. Logs the
- * CPU, node or partition that is wrong.
+ * Defines the partitions by @pattern (cpu_pattern in manual/internals/kernel.md). If it numbers
+ * none: @nr equal ones, or one per NUMA node if @nr is 0. 0, -ENOMEM; -EINVAL, -ERANGE: not valid.
+ * Logs the CPU, node or partition that is wrong.
  */
 int lnet_cpts_init(const char *pattern, unsigned int nr);
 void lnet_cpts_fini(void);

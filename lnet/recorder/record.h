@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The flight recorder: the inputs and decisions of the core of decisions, in a ring buffer per
- * shard. See manual/recorder.md.
+ * shard. See manual/developer/recorder.md.
  */
 #ifndef LNET_RECORD_H
 #define LNET_RECORD_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Functions of recorder/: the flight recorder. See manual/recorder.md. */
+/* Functions of recorder/: the flight recorder. See manual/developer/recorder.md. */
 #ifndef LNET_RECORDER_RECORDER_H
 #define LNET_RECORDER_RECORDER_H
 

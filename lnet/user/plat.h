@@ -166,7 +166,7 @@ void plat_edge_take(enum plat_machine machine, unsigned int from, unsigned int t
 #define lnet_edge_untraced(machine, from, to)	plat_edge_take(PLAT_MACHINE_##machine, from, to)
 bool plat_edge_taken(enum plat_machine machine, unsigned int from, unsigned int to);
 
-/* The kernel's tracepoints, see manual/kernel.md. */
+/* The kernel's tracepoints, see manual/internals/kernel.md. */
 #define lnet_trace(event, ...)	((void)0)
 
 /* --- messages --------------------------------------------------------------------------------- */

@@ -34,7 +34,7 @@ P99_US, WORST_US = 5e3, 100e3
 H, P, X = "10.9.0.1", "10.9.0.2", "10.9.0.9"
 
 
-# ---- wire protocol (manual/wire.md) -------------------------------------------------------------------------------
+# ---- wire protocol (manual/internals/wire.md) ------------------------------------------------------------------------
 
 def nid4(address, net=0, kind=2):
     return kind << 48 | net << 32 | struct.unpack("!I", socket.inet_aton(address))[0]

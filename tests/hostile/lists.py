@@ -13,7 +13,7 @@ FULL = 0x1e		# status, no routing, multi-rail, discovery
 
 
 def info(nids, seq):
-    """A ping info (manual/wire.md)."""
+    """A ping info (manual/internals/wire.md)."""
     head = struct.pack("<IIII", 0x70696e67, FULL, 12345, len(nids) + 1)
     return head + struct.pack("<QII", 9 << 48, seq, 0) + \
         b"".join(struct.pack("<QII", nid, 0x15aac0de, 0) for nid in nids)

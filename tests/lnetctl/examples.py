@@ -116,5 +116,5 @@ def test_examples():
 
 
 def test_operations():
-    path = os.path.join(ROOT, "manual/operations.md")
+    path = os.path.join(ROOT, "manual/operator/operations.md")
     page_examples("operations.md", chapter_examples(path))

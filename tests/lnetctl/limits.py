@@ -26,7 +26,7 @@ def test_limits():
     for item in nis:
         for ni in item["local NI(s)"]:
             counters.update(ni.get("lnd counters", {}))
-    page = open(os.path.join(ROOT, "manual/limits.md")).read()
+    page = open(os.path.join(ROOT, "manual/operator/limits.md")).read()
     for name, item in found.items():
         check("%s is a tunable" % name, name in tunables)
         check("%s: its counter %s" % (name, item["counter"]), item["counter"] in counters)

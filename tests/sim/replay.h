@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Replay of a recording: the core's own structs, rebuilt from a snapshot, and its own code, which
- * is fed what was recorded and decides again. See manual/recorder.md.
+ * is fed what was recorded and decides again. See manual/developer/recorder.md.
  */
 #ifndef TESTS_SIM_REPLAY_H
 #define TESTS_SIM_REPLAY_H

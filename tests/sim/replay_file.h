@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Recordings and their replay, for those who run them. See manual/recorder.md. */
+/* Recordings and their replay, for those who run them. See manual/developer/recorder.md. */
 #ifndef TESTS_SIM_REPLAY_FILE_H
 #define TESTS_SIM_REPLAY_FILE_H
 

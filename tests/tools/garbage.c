@@ -4,7 +4,8 @@
  *
  *	garbage ADDRESS PORT MODE [COUNT]	modes: see the table at the end
  *
- * Exit status 0: the node did with each what manual/wire.md says. It is called by NID ADDRESS@tcp.
+ * Exit status 0: the node did with each what manual/internals/wire.md says. It is called by NID
+ * ADDRESS@tcp.
  */
 #include "plat.h"
 #include "lnet/wire.h"

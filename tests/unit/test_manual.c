@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The worked examples of manual/configuration.md, computed by the code they describe: a node with
- * two rails whose driver takes everything and answers nothing, or refuses.
+ * The worked examples of manual/operator/configuration.md, computed by the code they describe: a
+ * node with two rails whose driver takes everything and answers nothing, or refuses.
  */
 #include "node.h"
 #include "path/path.h"
 #include "xfer/xfer.h"
 
-#define MANUAL		"manual/configuration.md"
+#define MANUAL		"manual/operator/configuration.md"
 #define RAILS		2
 #define ROWS_MAX	32
 #define MS		((u64)NSEC_PER_MSEC)
