@@ -296,8 +296,9 @@ int lnetctl_ping(struct lnetctl *c, const char *nids, const char *source, unsign
  */
 int lnetctl_discover(struct lnetctl *c, const char *nids, bool force, struct lnetctl_node **doc);
 /*
- * Show under "explain" the path that a request to the peer with @nid would take now, the rank that
- * decided, up to 256 candidates with their ranks, and the timeouts of a request. -ENOENT, -EINVAL.
+ * Show under "explain" the path that a request to the peer with @nid would take now. The reply has
+ * the rank that decided, up to 256 candidates with their ranks, and the timeouts of a request.
+ * -ENOENT, -EINVAL.
  */
 int lnetctl_explain(struct lnetctl *c, const char *nid, struct lnetctl_node **doc);
 /*

@@ -143,9 +143,9 @@ static inline void lnet_nid_from_nid4(struct lnet_nid *nid, uint64_t nid4)
 }
 
 /*
- * True if @nid may be the NID of one host: its network type is known and is not the loopback, the
- * unused bytes are 0, and an IP address is not unspecified, broadcast or multicast. Required for
- * each NID that another node claims to have.
+ * True if @nid may be the NID of one host. Its network type must be known and not the loopback, and
+ * the unused bytes must be 0. An IP address must not be unspecified, broadcast or multicast. Each
+ * NID that another node claims to have must pass this check.
  */
 bool lnet_nid_is_host(const struct lnet_nid *nid);
 /* True for 127.0.0.0/8 and ::1, which are addresses of every host. */

@@ -178,10 +178,10 @@ unsigned int lnet_hdr_encode(u8 *buf, const struct lnet_hdr *hdr, bool nid16);
 unsigned int lnet_hdr_encode_like(u8 *buf, const u8 *like, const struct lnet_hdr *hdr, bool nid16);
 
 /*
- * Decodes a header from the lnet_hdr_size(nid16) bytes at @buf. 0, or -EPROTO if the connection
- * must be closed: unknown type, payload after an ACK or GET, more than LNET_MTU after a PUT or
- * REPLY, or a NID of impossible size. The caller checks the destination and all indices and
- * offsets. Any context.
+ * Decodes a header from the lnet_hdr_size(nid16) bytes at @buf. Returns 0, or -EPROTO if the
+ * connection must be closed. Then the type is unknown, a NID has an impossible size, an ACK or GET
+ * has a payload, or a PUT or REPLY has more than LNET_MTU. The caller checks the destination and
+ * all indices and offsets. Any context.
  */
 int lnet_hdr_decode(struct lnet_hdr *hdr, const u8 *buf, bool nid16);
 /*
@@ -270,6 +270,7 @@ int lnet_pinginfo_encode(u8 *buf, unsigned int size, u32 features, u32 pid, u32 
  *   -EMSGSIZE	truncated: out->size bytes are needed; @out and the received NIDs are written
  *   -ENOBUFS	complete, but @max is smaller than out->nr_seen
  *   -EPROTO	corrupt: @out is zero
+ *
  * Checks no feature but NI_STATUS; a caller that accepts pushes checks MULTI_RAIL. Any context.
  */
 int lnet_pinginfo_decode(struct lnet_pinginfo *out, const u8 *buf, unsigned int len,

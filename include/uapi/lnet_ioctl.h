@@ -107,10 +107,13 @@ struct lnet_ioc_stats {
 } __attribute__((__packed__));
 
 /*
- * A policy's patterns are where @bulk points: of each end, LNET_IOC_UDSP_ENDS in this order, its
- * tag of four bytes and then words (of 4 bytes): how many address expressions; the type of the net,
- * 0: this end is not given; how many ranges its number has; these; of each address expression how
- * many ranges it has, and these. A range is three words: the first, the last, the stride.
+ * @bulk points to the patterns of a policy: one for each end, in the order of LNET_IOC_UDSP_ENDS.
+ * A pattern is a tag of four bytes and then words of four bytes:
+ *	the number of address expressions;
+ *	the type of the net, 0: this end is not given;
+ *	the number of ranges of the net number, then these ranges;
+ *	for each address expression, the number of its ranges, then these ranges.
+ * A range is three words: the first, the last, the stride.
  */
 struct lnet_ioc_udsp {
 	struct lnet_ioc_hdr hdr;

@@ -14,9 +14,9 @@
  * Attributes are the text of a YAML body. A key and its scalar are two successive attributes, each
  * VALUE or INT_VALUE. LIST is a collection.
  *
- * Reply to a dump: a key table (flags CREATE | MULTI, with REPLACE when it supersedes an earlier
- * one), then value messages (MULTI), one per item, whose attributes are numbered by the table, then
- * NLMSG_DONE.
+ * Reply to a dump: a key table (flags CREATE | MULTI; a table that supersedes an earlier one also
+ * has REPLACE), then a value message (MULTI) per item, then NLMSG_DONE. The key table numbers the
+ * attributes of the value messages.
  */
 #ifndef UAPI_LNET_NL_H
 #define UAPI_LNET_NL_H
@@ -45,7 +45,7 @@ enum lnet_nl_cmd {
 	LNET_NL_PEER_FAIL	= 10,	/* do */
 	LNET_NL_DBG_RECOV	= 11,	/* dump */
 	LNET_NL_FAULT		= 12,	/* do, dump */
-	LNET_NL_ROUTING		= 13,	/* do; dump: of ours, stock asks by ioctl */
+	LNET_NL_ROUTING		= 13,	/* do; dump: ours only, stock LNet uses ioctl */
 	LNET_NL_BUFFERS		= 14,	/* do */
 	LNET_NL_NUMA		= 15,	/* do */
 	LNET_NL_STATS		= 16,	/* dump */
@@ -53,37 +53,38 @@ enum lnet_nl_cmd {
 	/*
 	 * This project's own; stock LNet carries these by sysfs and ioctl.
 	 *
-	 * TUNABLES: do: "name" value ..., all or nothing; the value "default" is taken too. Dump:
-	 * header "global", mapping, one key per tunable, s64 or string; times are in seconds.
+	 * TUNABLES: do: "name" value ..., all or nothing; the value may be "default". Dump: header
+	 * "global", mapping, one key per tunable, s64 or string; times are in seconds.
 	 *
-	 * STATS_RESET: do, no attributes: counters and latency statistics start again.
+	 * STATS_RESET: do, no attributes: sets counters and latency statistics to 0.
 	 *
 	 * NODE: dump: header "node", mapping, "name" str, "version" str, "pid" u32, "uid" u32,
 	 * "configured" flag.
 	 *
 	 * EXPLAIN: dump: "nid" T. Header "explain", one item: the path that a request to T would
-	 * take now, the rank that decided, all candidates with their ranks, the times of a request.
+	 * take now, the rank that decided, all candidates with their ranks, the timeouts.
 	 *
-	 * RULES: do: a list of fault rules, CREATE: "kind" T and the parameters of faults.def, as
-	 * text or number; no flag: those that are like "id" #n, "kind" T, "name" T, as far as
-	 * given, go. Dump: "kind" T; header "faults", "id" u32, "kind" str, "state" str, "matched"
-	 * u64, "hit" u64 and the parameters.
+	 * RULES: do: a list of fault rules. CREATE: "kind" T and the parameters of faults.def, as
+	 * text or number. No flag: deletes the rules that have the given values of "id" #n, "kind"
+	 * T and "name" T. Dump: "kind" T; header "faults", "id" u32, "kind" str, "state" str,
+	 * "matched" u64, "hit" u64 and the parameters.
 	 *
-	 * RECORD: do: CREATE: the flight recorder starts, with "size" #bytes at most; no flag: it
-	 * stops. Dump: header "record", mapping: what it has; with "head" #1 the head of a file,
-	 * in hexadecimal; with "from" #n records from number n on, many but perhaps not all, while
-	 * it is stopped: header "records", items with "data", some records in hexadecimal.
+	 * RECORD: do: CREATE: starts the flight recorder, with at most "size" #bytes; no flag:
+	 * stops it. Dump: header "record", mapping: state and size. With "head" #1: also the head
+	 * of a file, in hexadecimal. With "from" #n, only while the recorder is stopped: header
+	 * "records", items with "data", which are trace records from number n on, in hexadecimal.
+	 * One dump may end before the last record.
 	 *
 	 * LIMITS: dump: "at bound" #1: only bounds that are reached now or have acted. Header
 	 * "limits", a sequence: "limit" str (its tunable), "per" str, "bound" u64, "most" u64,
 	 * "by" str, "at bound" flag, "counter" str, "hits" u64.
 	 *
-	 * TRANSACTION: do, no attributes. CREATE: begin; what any socket had begun is forgotten.
-	 * With EXCL it ends with ESTALE if the configuration was changed by others meanwhile.
-	 * Requests with LNET_NL_F_STAGED (NETS, PEERS, UDSP, FAULT: CREATE or delete; RULES:
-	 * CREATE; TUNABLES: REPLACE) are then checked and kept. REPLACE: all that is kept is
-	 * carried out, in the order it came in, or nothing. No flag: forget it. The text of a
-	 * request that fails on REPLACE begins with "request N: ", from 0.
+	 * TRANSACTION: do, no attributes. CREATE: begins one and discards the open transaction of
+	 * any socket. The node checks and stores later requests with LNET_NL_F_STAGED (NETS, PEERS,
+	 * UDSP, FAULT: CREATE or delete; RULES: CREATE; TUNABLES: REPLACE). REPLACE: carries out
+	 * all stored requests in their order, or none. It fails with ESTALE if CREATE had EXCL and
+	 * others have changed the configuration since. No flag: discards the transaction. The error
+	 * text of a request that fails on REPLACE begins with "request N: ", from 0.
 	 */
 	LNET_NL_TUNABLES	= 64,
 	LNET_NL_STATS_RESET	= 65,
@@ -121,7 +122,7 @@ enum lnet_nl_type {
 	LNET_NLT_U32		= 3,
 	LNET_NLT_U64		= 4,
 	LNET_NLT_STRING		= 5,
-	LNET_NLT_FLAG		= 6,	/* there: true, absent: false */
+	LNET_NLT_FLAG		= 6,	/* present: true, absent: false */
 	LNET_NLT_NESTED		= 8,
 	LNET_NLT_NUL_STRING	= 10,	/* the header: its key is the top key of the document */
 	LNET_NLT_S16		= 13,
@@ -132,7 +133,7 @@ enum lnet_nl_type {
 #define LNET_NL_ATTR_HDR	4	/* u16 length with this header, u16 type */
 #define LNET_NL_NESTED		0x8000	/* set in the type of nested attributes */
 #define LNET_NL_TYPE_MASK	0x3fff
-#define LNET_NL_DEPTH_MAX	8	/* nested lists in a request; deeper is refused */
+#define LNET_NL_DEPTH_MAX	8	/* nested lists in a request; deeper is rejected */
 
 /* Flags of nlmsghdr as this protocol uses them. */
 #define LNET_NL_F_MULTI		0x002
@@ -142,13 +143,13 @@ enum lnet_nl_type {
 #define LNET_NL_F_EXCL		0x200
 #define LNET_NL_F_DUMP		0x300	/* show */
 #define LNET_NL_F_CREATE	0x400	/* add */
-/* configure: large NIDs; nets, ours: an interface without device or address may wait for it */
+/* configure: large NIDs; nets, ours only: add an interface whose device or address is missing */
 #define LNET_NL_F_APPEND	0x800
 /* a request that is part of the transaction that its sender began */
 #define LNET_NL_F_STAGED	0x4000
 /*
- * Value message: more elements of the item before, whose list did not fit in one message. Old
- * clients print it as an item of its own, which repeats the scalars of the first.
+ * Value message: more elements of the previous item, whose list did not fit in one message. Old
+ * clients print it as a separate item, which repeats the scalars of the first.
  */
 #define LNET_NL_F_CONT		0x8000
 
@@ -165,9 +166,9 @@ enum lnet_nl_rule {
 };
 
 /*
- * Port id of the node @name of user @uid: a hash (FNV-1a), with the top bit clear and the next set,
- * where the kernel's own choices (process ids, negative numbers) do not go. Netlink is per network
- * namespace, and so are these names.
+ * Port id of the node @name of user @uid: a hash (FNV-1a) with the top bit clear and the next bit
+ * set. The kernel assigns no such ids itself: it uses process ids and negative numbers. Port ids
+ * are per network namespace, and so are these names.
  */
 static inline unsigned int lnet_nl_user_port(const char *name, unsigned int uid)
 {

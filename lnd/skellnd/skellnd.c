@@ -2,8 +2,8 @@
 /*
  * The skeleton of a driver, to copy: each operation with its duties; its fabric reaches no peer.
  *
- * To make a driver of it: rename it, choose a type of lnet/nid.h, replace parts that name the
- * fabric, and run the suite of tests/unit/contract.h on a pair of its NIs. lnet/lnd.h has the
+ * To make a driver of it: rename it, choose a type of lnet/nid.h, and replace the parts that name
+ * the fabric. Then run the suite of tests/unit/contract.h on a pair of its NIs. lnet/lnd.h has the
  * contracts.
  */
 #include "plat.h"

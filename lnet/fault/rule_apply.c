@@ -7,8 +7,8 @@
  * node sends and those that it receives. So the NIDs of a rule define the direction, and both ends
  * may have the same rule.
  *
- * Rules of stock differ. Of their delay rules, only the most recent one that hits holds the
- * message, and older ones do not count it. A drop rule without outcomes drops received messages
+ * Rules of stock LNet's kinds differ. If several of their delay rules hit, only the most recent
+ * one holds the message, and older ones do not count it. A drop rule without outcomes drops received messages
  * silently. A drop rule with outcomes, or with a time (when), ends attempts in the sender, in place
  * of giving them to the driver. With drop_all it acts on both sides. For sent messages, the local
  * NID of a rule is the sender's; stock LNet never matches a local NID there.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The interface of the kernel environment to drivers: how a callback of a socket or a timer wakes a
- * worker that enters the core, and which instance belongs to a namespace.
+ * The interface of the kernel environment to drivers. A callback of a socket or a timer uses it to
+ * wake a worker that enters the core, and to find the instance of a namespace.
  *
  * Only workers and callers of the API enter the core, in process context. No shard lock is ever
  * taken in softirq or hard irq, so these locks are plain spin locks. Some callbacks run in softirq,

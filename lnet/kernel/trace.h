@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The trace calls of the core: a branch that is patched out until an operator enables the event,
- * then a call into trace.c, or into the TCP driver for the event of connections.
+ * The trace calls of the core. Each is a branch that is patched out until an operator enables the
+ * event. An enabled event calls trace.c, or the TCP driver for the event of connections.
  *
  * plat.h includes this file, so that the core names neither tracepoints nor namespaces. events.h
  * defines the fields of the events.

@@ -12,10 +12,13 @@
 enum lnet_udsp_end { LNET_UDSP_SRC, LNET_UDSP_DST, LNET_UDSP_RTE, LNET_NR_UDSP_ENDS };
 
 /*
- * A rule has one of four kinds: a priority (0 is the best) of @src; a priority of @dst; local NIDs
- * (@src) that are preferred to reach @dst; routers (@rte) that are preferred to reach @dst. A
- * pattern is one item of a list of NID ranges (lnet/nid.h), or only a net ("tcp", "tcp[1-3]"). Then
- * the net has the priority, not its NIDs. "": not given.
+ * A rule has one of four kinds:
+ *	a priority of @src, 0 is the best;
+ *	a priority of @dst;
+ *	local NIDs (@src) that are preferred to reach @dst;
+ *	routers (@rte) that are preferred to reach @dst.
+ * A pattern is one item of a list of NID ranges (lnet/nid.h), or only a net ("tcp", "tcp[1-3]").
+ * Then the net has the priority, not its NIDs. "": not given.
  */
 struct lnet_udsp_rule {
 	char text[LNET_NR_UDSP_ENDS][LNET_UDSP_TEXT];

@@ -284,16 +284,18 @@ const struct command set_commands[] = {
 	{ "routing", "1: pass on messages for other nodes; 0: do not", run_set_routing, ONE_VALUE },
 	SET("numa_range", "NUMA distances below this count as equal"),
 	SET("max_interfaces", "most interfaces of this node, 16 to 128; 128 for any other number"),
-	SET("discovery", "1: learn the interfaces of peers from them; 0: do not"),
-	SET("drop_asym_route", "1: drop messages that came by a router this node would not use"),
-	SET("retry_count", "how often a message is sent again, 0 to 255; 0: never"),
-	SET("transaction_timeout", "seconds (5, 0.3) or 300ms until a request has failed"),
+	SET("discovery", "1: request the interfaces of peers from the peers; 0: do not"),
+	SET("drop_asym_route", "1: drop messages that a router without a route to their sender "
+			       "delivered"),
+	SET("retry_count", "how many times a message is retransmitted, 0 to 255; 0: never"),
+	SET("transaction_timeout", "seconds (5, 0.3) or 300ms until a request without reply fails"),
 	SET("health_sensitivity", "points that a failure costs, 0 to 1000; 0: health never falls"),
-	SET("recovery_interval", "accepted; recovery pings pace themselves"),
-	SET("router_sensitivity", "0 to 100; kept for scripts, without effect"),
-	SET("response_tracking", "whose answers are counted as awaited: 0 the node's own, 1 GETs "
-				 "too, 2 PUTs with ACK too, 3 all"),
-	SET("recovery_limit", "seconds until recovery of a peer interface is given up; 0: never"),
+	SET("recovery_interval", "accepted, without effect"),
+	SET("router_sensitivity", "0 to 100; accepted for scripts, without effect"),
+	SET("response_tracking", "requests that the response counters include: 0 those of the node "
+				 "itself, 1 also GETs, 2 also PUTs with ACK, 3 all"),
+	SET("recovery_limit", "seconds without response after which recovery of a peer interface "
+			      "ends; 0: never"),
 	SET("max_recovery_ping_interval", "longest seconds between two recovery pings, from 1 on"),
 	{ .name = NULL }
 };
