@@ -8,10 +8,10 @@
  * may have the same rule.
  *
  * Rules of stock LNet's kinds differ. If several of their delay rules hit, only the most recent
- * one holds the message, and older ones do not count it. A drop rule without outcomes drops received messages
- * silently. A drop rule with outcomes, or with a time (when), ends attempts in the sender, in place
- * of giving them to the driver. With drop_all it acts on both sides. For sent messages, the local
- * NID of a rule is the sender's; stock LNet never matches a local NID there.
+ * one holds the message, and older ones do not count it. A drop rule without outcomes drops
+ * received messages silently. A drop rule with outcomes, or with a time (when), ends attempts in
+ * the sender, in place of giving them to the driver. With drop_all it acts on both sides. For sent
+ * messages, the local NID of a rule is the sender's; stock LNet never matches a local NID there.
  */
 #include "plat.h"
 #include "shard/shard.h"
