@@ -209,9 +209,10 @@ int con_test_link(struct con_cmd *cmd, struct con_batch *batch, struct con_test 
 }
 
 /*
- * batch, from, to, type (ping, brw, bulk), loop, concur, dist, span, stop_onerr; of brw: opc,
- * check, size, off; of bulk, and of a ping that has any of them: the words of plan.def, and `send'
- * as in con_map.c. A test that some nodes rejected stays, so that it can be examined.
+ * Arguments: batch, from, to, type (ping, brw, bulk), loop, concur, dist, span, stop_onerr. Further
+ * arguments of brw: opc, check, size, off. Bulk, and a ping of this project's kind, take those of
+ * plan.def, and `send' as in con_map.c. A test that some nodes rejected stays, so that an operator
+ * can examine it.
  */
 int con_add_test(struct con_cmd *cmd)
 {

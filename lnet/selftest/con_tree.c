@@ -301,8 +301,9 @@ static void note(struct lst_tree *root, const struct lst_tree_spec *spec, const 
 }
 
 /*
- * batch, from, to (ranges), type (ping, brw, bulk), loop, concur, dist, span, seed, stop_onerr; of
- * brw: opc, check, size, off; of bulk, and of a ping that has any of them: what plan.def says
+ * Arguments: batch, from, to (ranges), type (ping, brw, bulk), loop, concur, dist, span, seed,
+ * stop_onerr. Further arguments of brw: opc, check, size, off. Bulk, and a ping of this project's
+ * kind, take those of plan.def.
  */
 int con_tree_test(struct con_cmd *cmd)
 {

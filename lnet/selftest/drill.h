@@ -233,10 +233,12 @@ void lst_hauls_stop_locked(struct lst_drill *drill);	/* rejects queued calls */
 /* ---- what a node reports of a test: bytes that it puts --------------------------------------- */
 
 /*
- * The tally record, then numbers of eight bytes, little endian: requests in flight, their maximum,
- * requests served, bytes, first and last time of both flows, findings, offset, length and sequence
- * number of the first, its interfaces (20 bytes each), its destination (20 bytes, or any). At
- * LST_TALLY_RAILS follow the number of rails (eight bytes) and the rails.
+ * The tally record, then numbers of eight bytes, little endian:
+ *	requests in flight, their maximum, requests served, bytes;
+ *	first and last time of both flows;
+ *	findings, and offset, length and sequence number of the first one;
+ *	the interfaces of the first one (20 bytes each), and its destination (20 bytes, or any).
+ * The number of rails (eight bytes) and the rails begin at LST_TALLY_RAILS.
  */
 #define LST_TALLY_NUMBERS	(13 * 8U)
 #define LST_TALLY_RAILS		(LST_TALLY_WIRE + 256U)

@@ -31,9 +31,10 @@ u32 lst_nettest_encode(const struct lst_nettest_plan *p, u8 *buf);
 /* 0; -EINVAL: impossible; -EDOM: too few nodes; -E2BIG: beyond one of the bounds above. */
 int lst_nettest_check(const struct nettest_plan *plan, u32 nr, bool matrix);
 /*
- * Bytes of a row, little endian: nanoseconds of all iterations at the slowest node (8), iterations
- * (4), wrong messages (4), bytes of noise sent and received by all nodes (8, 8); with a matrix,
- * medians (8 each) from each node to each.
+ * Bytes of a row, little endian:
+ *	nanoseconds of all iterations at the slowest node (8), iterations (4), wrong messages (4);
+ *	bytes of noise that all nodes sent and received (8, 8);
+ *	with a matrix, medians from each node to each (8 each).
  */
 #define LST_NETTEST_ROW	32U	/* without a matrix */
 u32 lst_nettest_row(u32 nr, bool matrix);

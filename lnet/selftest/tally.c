@@ -184,9 +184,12 @@ u64 lst_tally_quantile(const struct lst_tally *t, u32 per_million)
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
 /*
- * Number of counts and of entries of each list, one byte each; the counts; nodes, times, sums (the
- * low half first), the rest in order; {bucket, one byte; its count} of buckets that are not empty,
- * and 255; the lists. All other numbers have eight bytes, a process 24.
+ * The bytes of a tally record, in this order:
+ *	the number of counts, and of entries of each list, one byte each;
+ *	the counts; nodes, times, sums (the low half first), the other members in their order;
+ *	for each bucket that is not empty, its index (one byte) and its count, and then 255;
+ *	the lists.
+ * All other numbers have eight bytes, a process 24.
  */
 #define END_OF_BUCKETS	255U
 

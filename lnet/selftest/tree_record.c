@@ -62,9 +62,11 @@ u32 lst_tree_record_size(const struct lst_tree_record *rec)
 }
 
 /*
- * Little endian: first, nr, done, refused, active, started, status, tallies (four bytes each);
- * late, bound (eight each); the two sets of nodes, missing and refused; for each tally the number
- * of its test (four), its length (two), and its bytes.
+ * Little endian, in this order:
+ *	first, nr, done, refused, active, started, status, tallies (four bytes each);
+ *	late, bound (eight each);
+ *	the two sets of nodes, missing and refused;
+ *	for each tally the number of its test (four), its length (two), and its bytes.
  */
 u32 lst_tree_record_encode(const struct lst_tree_record *rec, u8 *buf)
 {
