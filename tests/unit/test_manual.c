@@ -110,7 +110,7 @@ static void handler(const struct lnet_event *ev)
 		return;
 	snprintf(what, sizeof(what), "%s%s", ev->status == -ETIMEDOUT ? "ETIMEDOUT" :
 		 ev->status == -EHOSTUNREACH ? "EHOSTUNREACH" : "another error",
-		 ev->perhaps ? ", perhaps delivered" : ", not delivered");
+		 ev->perhaps ? ", delivery unknown" : ", not delivered");
 	row_add(what);
 	world.ended = true;
 }
