@@ -68,10 +68,9 @@ LIB_OBJS := $(call objs,$(CORE:=/*.c) lnet/user/*.c lnet/selftest/*.c lnet/am/*.
 	    $(filter-out $(O)/lnd/socklnd/sim% $(O)/lnd/socklnd/kernel%,$(call objs,lnd/socklnd/*.c))
 # What decides, a second time, with what stands for all else in a replay: one object that shows nothing but its door.
 REPLAY	:= $(O)/replay/all.o
-REPLAY_OBJS := $(patsubst %,$(O)/replay/%.o,xfer/send xfer/reselect xfer/op xfer/attempt path/select \
-	       path/expected_time path/health path/attribution path/recover path/suspect \
-	       path/probe_queue) \
-	       $(O)/replay/xfer/abort.o $(O)/replay/recorder/events.o $(call objs,tests/sim/replay*.c)
+REPLAY_OBJS := $(patsubst %,$(O)/replay/%.o,xfer/send xfer/reselect xfer/op xfer/attempt xfer/cancel \
+	       path/select path/expected_time path/health path/attribution path/recover path/suspect \
+	       path/probe_queue recorder/events) $(call objs,tests/sim/replay*.c)
 # The self-test a second time, on light nodes: thousands of them fit where the core's do not. One object, too.
 LIGHT	:= $(O)/light/all.o
 LIGHT_OBJS := $(patsubst lnet/selftest/%.c,$(O)/light/%.o,$(wildcard lnet/selftest/*.c)) $(O)/tests/sim/light.o

@@ -146,7 +146,7 @@ bool lnet_op_unbind(struct lnet_op *op);
  */
 bool lnet_op_avoid(struct lnet_pass *p, struct lnet_op *op, bool by_ni);
 
-/* ---- abort.c --------------------------------------------------------------------------------- */
+/* ---- cancel.c -------------------------------------------------------------------------------- */
 /*
  * No lock held. Ends all operations to @peer, which was deleted, with @how. @peer NULL: all
  * operations, at shutdown.
@@ -156,6 +156,7 @@ void lnet_op_fail_all(struct lnet_pass *p, struct lnet_peer *peer, enum lnet_out
 void lnet_ops_md_aborted(struct lnet_pass *p, struct lnet_md *md);
 /* True if no operation is unfinished. */
 bool lnet_ops_idle(struct lnet *ln);
+void lnet_pass_cancels(struct lnet_pass *p);	/* ln->hooks->cancels() */
 
 /* ---- walk.c ---------------------------------------------------------------------------------- */
 /*
@@ -285,9 +286,5 @@ static inline void lnet_op_untrack(struct lnet_op *op)
 /* [sh] @op has finished: frees its request ID and slot. */
 void lnet_op_unname(struct lnet_pass *p, struct lnet_op *op);
 int lnet_slots_reserve(struct lnet *ln);	/* ln->hooks->slots_reserve() */
-
-/* ---- cancel.c -------------------------------------------------------------------------------- */
-
-void lnet_pass_cancels(struct lnet_pass *p);	/* ln->hooks->cancels() */
 
 #endif
