@@ -51,29 +51,11 @@ bool lnet_ops_idle(struct lnet *ln)
 
 /* ---- attempts that drivers have -------------------------------------------------------------- */
 
-/* No lock held. Removes @att from those that a fault rule delays. False: it was not delayed. */
-static bool undelay(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
-{
-	bool was;
-
-	if (!(READ_ONCE(att->flags) & LNET_ATTF_DELAYED))
-		return false;
-	lnet_enter(p, op->sh);
-	was = att->flags & LNET_ATTF_DELAYED;
-	if (was) {
-		att->lnd[0] = att->lnd[1] = NULL;
-		WRITE_ONCE(att->flags, 0);
-		list_del_init(&att->link);
-	}
-	lnet_leave(p);
-	return was;
-}
-
 static void cancel_one(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
 {
 	struct lnet_peer_ni *pni;
 	struct lnet_ni *ni;
-	bool take;
+	bool take, delayed;
 	int given;
 
 	lnet_enter(p, op->sh);
@@ -83,16 +65,22 @@ static void cancel_one(struct lnet_pass *p, struct lnet_op *op, struct lnet_att 
 	take = (att->state == ATT_WIRE || att->state == ATT_POSTED) && !given &&
 	       (lnet_op_over(op) || p->now_ns >= att->deadline_ns || !lnet_ni_usable(att->ni) ||
 		!lnet_ni_has_link(att->ni) || att->path->gone);
+	if (!take) {
+		lnet_leave(p);
+		return;
+	}
+	delayed = READ_ONCE(att->flags) & LNET_ATTF_DELAYED;
+	if (delayed) {	/* a fault rule has it, not the driver */
+		att->lnd[0] = att->lnd[1] = NULL;
+		WRITE_ONCE(att->flags, 0);
+		list_del_init(&att->link);
+	}
 	ni = att->ni;
 	pni = att->pni;
-	if (take) {	/* @att may be completed while the driver cancels it */
-		lnet_ni_get(ni);
-		lnet_peer_ni_hold(pni);
-	}
+	lnet_ni_get(ni);	/* @att may be completed while the driver cancels it */
+	lnet_peer_ni_hold(pni);
 	lnet_leave(p);
-	if (!take)
-		return;
-	if (undelay(p, op, att))
+	if (delayed)
 		lnet_att_done(p, att, LNET_CANCELED, 0);
 	else
 		ni->ops->cancel(p, ni, att, LNET_CANCEL_ABORT);
