@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Walks over all operations, in steps of a bounded number of operations per lock hold. */
-#include "plat.h"
 #include "base/base.h"
 #include "shard/shard.h"
 #include "topology/topology.h"
@@ -12,7 +11,7 @@
 #define SLICE_ACTS 64U		/* of these, at most so many retry or choose again */
 #define REST_NS ((u64)NSEC_PER_MSEC)	/* between two walks */
 
-/* [sh] Pins @op, and notes that for a replay. NULL is fine. */
+/* Pins @op, and notes that for a replay. NULL is fine. */
 static struct lnet_op *pin(struct lnet_pass *p, struct lnet_op *op)
 {
 	if (!op)
@@ -33,37 +32,32 @@ static void unpin(struct lnet_pass *p, struct lnet_op *op)
  * A pinned operation stays in the list while the lock is released. New operations join the end of
  * the list, behind the @left operations that this walk visits.
  */
-static void walk_shard(struct lnet_pass *p, struct lnet_shard *sh,
-		       void (*visit)(struct lnet_pass *p, struct lnet_op *op, void *arg), void *arg)
-{
-	struct lnet_op *op, *next;
-	u32 left;
-
-	lnet_enter(p, sh);
-	op = pin(p, list_first_entry_or_null(&sh->live, struct lnet_op, all));
-	for (left = sh->nr_live; op; op = next) {
-		visit(p, op, arg);
-		if (left % WALK_HOLD == 0) {
-			lnet_leave(p);
-			cond_resched();
-			lnet_enter(p, sh);
-		}
-		next = !--left || list_is_last(&op->all, &sh->live) ?
-			NULL : pin(p, list_next_entry(op, all));
-		unpin(p, op);
-	}
-	lnet_leave(p);
-}
-
 void lnet_ops_walk(struct lnet_pass *p,
 		   void (*visit)(struct lnet_pass *p, struct lnet_op *op, void *arg), void *arg)
 {
+	struct lnet_op *op, *next;
 	unsigned int i;
+	u32 left;
 
 	for (i = 0; i < p->ln->nr_shards; i++) {
+		struct lnet_shard *sh = &p->ln->shard[i];
+
 		lnet_leave(p);
-		walk_shard(p, &p->ln->shard[i], visit, arg);
+		lnet_enter(p, sh);
+		op = pin(p, list_first_entry_or_null(&sh->live, struct lnet_op, all));
+		for (left = sh->nr_live; op; op = next) {
+			visit(p, op, arg);
+			if (left % WALK_HOLD == 0) {
+				lnet_leave(p);
+				cond_resched();
+				lnet_enter(p, sh);
+			}
+			next = !--left || list_is_last(&op->all, &sh->live) ?
+				NULL : pin(p, list_next_entry(op, all));
+			unpin(p, op);
+		}
 	}
+	lnet_leave(p);
 }
 
 /* ---- slices: a path works again, is suspect or removed; an interface has lost its link ------- */
@@ -83,30 +77,24 @@ static bool is_cut(const struct lnet_shard *sh, const struct lnet_att *att)
 
 static bool waits_for_gone(const struct lnet_shard *sh, const struct lnet_att *att)
 {
-	return lnet_att_waits(att) && att->path->gone &&
-	       is_due(&sh->walk, sh->walk.gone_walk);
-}
-
-/* The attempts of @op leave the interface of @att. @op may end, so it is pinned. */
-static void leave_ni(struct lnet_pass *p, struct lnet_op *op, const struct lnet_att *att)
-{
-	struct lnet_ni *ni = att->ni;
-
-	pin(p, op);
-	lnet_op_ni_down(p, op, ni);
-	if (is_cut(p->sh, op->hedge) && op->hedge->ni != ni)
-		lnet_op_ni_down(p, op, op->hedge->ni);
-	unpin(p, op);
+	return lnet_att_waits(att) && att->path->gone && is_due(&sh->walk, sh->walk.gone_walk);
 }
 
 /* True: @op tried or chose again. @stuck: last peer without a better path; without a better NI. */
 static bool visit(struct lnet_pass *p, struct lnet_op *op, const struct lnet_peer *stuck[2])
 {
-	const struct lnet_att *att = &op->first;
+	const struct lnet_att *att;
+	struct lnet_ni *ni = NULL;
 	bool by_ni, is_wanted;
 
 	if (is_cut(p->sh, &op->first) || is_cut(p->sh, op->hedge)) {
-		leave_ni(p, op, is_cut(p->sh, &op->first) ? &op->first : op->hedge);
+		pin(p, op);
+		lnet_op_for_each_att(att, op)
+			if (is_cut(p->sh, att) && att->ni != ni) {
+				ni = att->ni;
+				lnet_op_ni_down(p, op, ni);
+			}
+		unpin(p, op);
 		return true;
 	}
 	if (waits_for_gone(p->sh, &op->first) || waits_for_gone(p->sh, op->hedge)) {
@@ -118,6 +106,7 @@ static bool visit(struct lnet_pass *p, struct lnet_op *op, const struct lnet_pee
 	if (is_due(&p->sh->walk, op->peer->back_walk))
 		return lnet_op_path_back(p, op);
 	/* @op may choose another path if it waits for credits; a hedge keeps its path */
+	att = &op->first;
 	if (op->state != OP_TRY || !lnet_att_waits(att))
 		return false;
 	/* it waits for an NI that a suspect path also uses, or for a suspect path */
@@ -132,24 +121,20 @@ static bool visit(struct lnet_pass *p, struct lnet_op *op, const struct lnet_pee
 	return true;
 }
 
-static void begin(struct lnet_shard *sh)
-{
-	struct lnet_walk *w = &sh->walk;
-
-	lnet_timer_cancel(&sh->wheel, &w->timer);
-	w->nr++;
-	w->at = sh->live.next;
-	w->left = sh->nr_live;
-	w->again = 0;
-}
-
-static void slice(struct lnet_pass *p)
+void lnet_walk_timer(struct lnet_pass *p)
 {
 	const struct lnet_peer *stuck[2] = { NULL, NULL };
 	struct lnet_walk *w = &p->sh->walk;
 	unsigned int nr, acts = 0;
 	struct lnet_op *op;
 
+	if (!w->at) {
+		lnet_timer_cancel(&p->sh->wheel, &w->timer);
+		w->nr++;
+		w->at = p->sh->live.next;
+		w->left = p->sh->nr_live;
+		w->again = 0;
+	}
 	for (nr = 0; nr < SLICE && acts < SLICE_ACTS; nr++) {
 		if (w->at == &p->sh->live || !w->left) {
 			w->at = NULL;
@@ -166,24 +151,13 @@ static void slice(struct lnet_pass *p)
 	lnet_timer_set(&p->sh->wheel, &w->timer, p->now_ns);
 }
 
-void lnet_walk_timer(struct lnet_pass *p)
-{
-	if (!p->sh->walk.at)
-		begin(p->sh);
-	slice(p);
-}
-
 /* Begins a walk. If one is in progress, requests another, REST_NS after its end. */
 static void walk_now(struct lnet_pass *p)
 {
-	struct lnet_walk *w = &p->sh->walk;
-
-	if (w->at) {
-		w->again = 1;
-		return;
-	}
-	begin(p->sh);
-	slice(p);
+	if (p->sh->walk.at)
+		p->sh->walk.again = 1;
+	else
+		lnet_walk_timer(p);
 }
 
 void lnet_ops_path_back(struct lnet_pass *p, struct lnet_peer *peer)
