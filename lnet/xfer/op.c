@@ -13,10 +13,7 @@
 #define ABORT_REPEAT_NS 10000000ULL
 /* Time from hand-over to a driver to the first check of the attempt; most have ended by then. */
 #define QUEUED_NS 4000000ULL
-/*
- * A time in response timeouts. After it, a reply is overdue although its path responds, and a hedge
- * from a path without response does not need the hedge budget.
- */
+/* response timeouts until a reply is overdue, or a hedge of a silent path needs no hedge budget */
 #define OVERDUE_TIMES 16
 /* Most hedges of an operation. One is not enough: a second path may fail before the reply. */
 #define HEDGES_MAX 3
@@ -221,20 +218,17 @@ static bool lives_since(const struct lnet_path *path, const struct lnet_att *sil
 	return path && !path->suspect_ns && path->evidence_ns >= silent->posted_ns;
 }
 
-static bool hedge_allowed(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *path)
+/* Sends a hedge on @path, in addition to @silent. @free: the hedge budget does not limit it. */
+static void send_hedge(struct lnet_pass *p, struct lnet_att *silent, struct lnet_path *path,
+		       bool free)
 {
-	if (lnet_hedge_allowed(p->sh, op->peer))
-		return true;
-	lnet_rec_via(p, NO_HEDGE, op, path);
-	return false;
-}
-
-/* Sends a hedge on @path, in addition to @silent. */
-static void copy_by(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *silent,
-		    struct lnet_path *path)
-{
+	struct lnet_op *op = silent->op;
 	struct lnet_att *att = &op->first == silent ? op->hedge : &op->first;
 
+	if (!free && !lnet_hedge_allowed(p->sh, op->peer)) {
+		lnet_rec_via(p, NO_HEDGE, op, path);
+		return;
+	}
 	if (!att)
 		att = lnet_att_take(p->sh);
 	if (!lnet_rec_asked(p->sh, att))
@@ -316,24 +310,19 @@ static void look_at_overdue(struct lnet_pass *p, struct lnet_op *op, struct lnet
 	path = other_path(p, op, att);
 	if (path ? is_closed(path) : lnet_op_is_idempotent(op))
 		path = att->path;
-	if (path && hedge_allowed(p, op, path))
-		copy_by(p, op, att, path);
+	if (path)
+		send_hedge(p, att, path, false);
 }
 
-/* The last liveness of the path of @att; while a driver has @att, also of its first-hop path. */
-static u64 moved_ns(const struct lnet_att *att)
-{
-	const struct lnet_path *path = att->path;
-
-	if (att->state == ATT_ASKED)
-		return path->evidence_ns;
-	return max(path->evidence_ns, path->trunk->evidence_ns);
-}
-
-/* The time of the last progress of @att: the hand-over to its driver, or liveness of its path. */
+/*
+ * The time of the last progress of @att: the hand-over to its driver, or liveness of its path;
+ * while a driver has @att, also of its first-hop path.
+ */
 static u64 progress_ns(const struct lnet_att *att)
 {
-	return max(is_out(att) ? att->posted_ns : 0, moved_ns(att));
+	u64 ns = max(is_out(att) ? att->posted_ns : 0, att->path->evidence_ns);
+
+	return att->state == ATT_ASKED ? ns : max(ns, att->path->trunk->evidence_ns);
 }
 
 /* As progress_ns(), but liveness of the path is no progress of an attempt awaiting a reply. */
@@ -372,18 +361,16 @@ static struct lnet_att *make_room(struct lnet_pass *p, struct lnet_op *op)
 }
 
 /* No response since @since_ns: the path is suspect, and the first-hop path if it gave none. */
-static void suspect(struct lnet_pass *p, struct lnet_att *att, u64 since_ns)
+static void suspect(struct lnet_pass *p, struct lnet_path *path, u64 since_ns)
 {
-	struct lnet_path *path = att->path, *trunk = path->trunk;
+	struct lnet_path *trunk = path->trunk;
 
 	if (!path->suspect_ns)
 		lnet_path_suspect(p, path);
 	if (lnet_path_routed(path) && !trunk->suspect_ns && trunk->evidence_ns <= since_ns)
 		lnet_path_suspect(p, trunk);
-	if (trunk->suspect_ns)
-		lnet_ops_reselect_path(p, trunk);
-	else if (path->suspect_ns)
-		lnet_ops_reselect_path(p, path);
+	if (silent_ns(path))
+		lnet_ops_reselect_path(p, trunk->suspect_ns ? trunk : path);
 }
 
 /* Checks whether the path of an attempt is unresponsive, and sets the time of the next check. */
@@ -406,14 +393,14 @@ static void look_at_silence(struct lnet_pass *p, struct lnet_op *op)
 		look_at_overdue(p, op, att, after, since + after);
 		return;
 	}
-	suspect(p, att, since);
+	suspect(p, att->path, since);
 	op->suspect_ns = p->now_ns + look_again_ns(p, op, after, since);
 	lnet_op_unbind(op);
 	path = may_hedge(p, op) ? copy_path(p, op, att) : NULL;
 	/* if the path of @att counts as broken, the hedge budget does not limit the hedge */
-	if (path && ((p->now_ns >= since + dead_after(p, op, after) && lives_since(path, att)) ||
-		     hedge_allowed(p, op, path)))
-		copy_by(p, op, att, path);
+	if (path)
+		send_hedge(p, att, path, p->now_ns >= since + dead_after(p, op, after) &&
+					 lives_since(path, att));
 }
 
 static void att_deadline(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
@@ -464,18 +451,6 @@ void lnet_op_timer(struct lnet_pass *p, struct lnet_op *op)
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */
-
-static void count_end(struct lnet_shard *sh, const struct lnet_op *op)
-{
-	const struct lnet_outcome_info *how = &lnet_outcomes[op->outcome];
-
-	if (op->kind != LNET_KIND_USER)
-		return;
-	sh->c[!how->err ? LNET_C_ops_ok :
-	      op->flags & LNET_OPF_MAYBE ? LNET_C_ops_perhaps : LNET_C_ops_failed]++;
-	if (op->tries > 1)
-		sh->c[how->err ? LNET_C_failed_resends : LNET_C_successful_resends]++;
-}
 
 /* Writes all fields but those of lnet_md_post(), because a pooled event has old values. */
 static void fill_event(const struct lnet_op *op, struct lnet_evt *e, enum lnet_event_kind kind)
@@ -542,9 +517,15 @@ static void op_done(struct lnet_pass *p, struct lnet_op *op)
 {
 	struct lnet_shard *sh = op->sh;
 	struct lnet_att *second = op->hedge;
+	bool failed = lnet_outcomes[op->outcome].err;
 
 	lnet_op_set_state(op, OP_DONE);
-	count_end(sh, op);
+	if (op->kind == LNET_KIND_USER) {
+		sh->c[!failed ? LNET_C_ops_ok :
+		      op->flags & LNET_OPF_MAYBE ? LNET_C_ops_perhaps : LNET_C_ops_failed]++;
+		if (op->tries > 1)
+			sh->c[failed ? LNET_C_failed_resends : LNET_C_successful_resends]++;
+	}
 	lnet_timer_cancel(&sh->wheel, &op->timer);
 	lnet_walk_leave(&sh->walk, op);
 	lnet_stat_end(sh, op);
