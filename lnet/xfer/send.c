@@ -162,8 +162,7 @@ struct lnet_op *lnet_op_control(struct lnet_pass *p, struct lnet_peer_ni *pni,
 	op->target_pid = LNET_PID;
 	op->portal = LNET_PORTAL_RESERVED;
 	op->match_bits = LNET_PING_MATCHBITS;
-	op->timeout_ns = div_u64(READ_ONCE(p->ln->tun.transaction_timeout),
-				 max_t(u32, READ_ONCE(p->ln->tun.retry_count), 1));
+	op->timeout_ns = lnet_lnd_timeout_ns(&p->ln->tun);
 	if (!expects_reply(op) || !lnet_slot_take(p->ln, op))
 		return op;
 	lnet_peer_ni_put(pni);
@@ -202,19 +201,6 @@ static unsigned int resends(const struct lnet_op *op)
 	unsigned int free = op->hedges + op->unsent + 1;
 
 	return op->tries > free ? op->tries - free : 0;
-}
-
-/* @path and @how: the failure that is the reason. */
-static void count_resend(struct lnet_pass *p, struct lnet_path *path, enum lnet_outcome how)
-{
-	u64 *ni = path->ni->sh[p->sh->ix].c, *pni = path->hop->c;
-
-	lnet_count(p->sh, resend_count);
-	path->nr_resent++;
-	ni[LNET_NIC_resend_local_timeout] += how == LNET_LOCAL_TIMEOUT;
-	pni[LNET_PNIC_resend_remote_timeout] += how == LNET_REMOTE_TIMEOUT;
-	ni[LNET_NIC_resend_network_timeout] += how == LNET_NETWORK_TIMEOUT;
-	pni[LNET_PNIC_resend_network_timeout] += how == LNET_NETWORK_TIMEOUT;
 }
 
 /*
@@ -256,12 +242,13 @@ bool lnet_op_may_resend(const struct lnet_pass *p, const struct lnet_op *op, boo
 }
 
 /*
- * [sh] An attempt of @op on @path, which is FREE now, ended with @how. If no other attempt runs,
- * retries or ends @op. @unsent: the attempt costs no try.
+ * An attempt of @op on @path, which is FREE now, ended with @how. If no other attempt runs, retries
+ * or ends @op. @unsent: the attempt costs no try.
  */
 static void attempt_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *path,
 			   enum lnet_outcome how, bool unsent)
 {
+	u64 *ni, *pni;
 	bool perhaps = lnet_outcomes[how].delivery != LNET_DELIVERY_NOT;
 
 	lnet_rec_op(p, FAILED, op, how, unsent);
@@ -285,7 +272,14 @@ static void attempt_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_
 	}
 	if (op->state != OP_TRY && op->state != OP_ANSWER)
 		return;
-	count_resend(p, path, how);
+	lnet_count(p->sh, resend_count);
+	path->nr_resent++;
+	ni = path->ni->sh[p->sh->ix].c;
+	pni = path->hop->c;
+	ni[LNET_NIC_resend_local_timeout] += how == LNET_LOCAL_TIMEOUT;
+	pni[LNET_PNIC_resend_remote_timeout] += how == LNET_REMOTE_TIMEOUT;
+	ni[LNET_NIC_resend_network_timeout] += how == LNET_NETWORK_TIMEOUT;
+	pni[LNET_PNIC_resend_network_timeout] += how == LNET_NETWORK_TIMEOUT;
 	send_again(p, op, how, unsent);
 }
 
@@ -301,14 +295,18 @@ void lnet_att_fail(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome 
 
 /* ---- attempts that were handed to the fabric or completed ------------------------------------ */
 
-/*
- * A fault rule requests that @att is sent twice. @what: LNET_GIVEN_x bits that the driver reports;
- * @before: those that it reported before. No lock needed.
- */
-static void go_again(struct lnet_pass *p, struct lnet_att *att, int before, int what)
+/* No lock needed. @what: LNET_GIVEN_x bits that the driver reports. */
+static void given(struct lnet_pass *p, struct lnet_att *att, int what)
 {
-	if (!(what & LNET_GIVEN_DONE))
-		return;			/* the second send reports the posting */
+	int before = atomic_fetch_or(what, &att->given);
+
+	if (!before) {
+		list_add_tail(&att->link, &p->given);
+		return;
+	}
+	/* a fault rule has @att sent twice: the second send reports the posting */
+	if (!(before & LNET_GIVEN_TWICE) || !(what & LNET_GIVEN_DONE))
+		return;
 	if (lnet_outcomes[att->outcome].delivery != LNET_DELIVERY_YES) {
 		atomic_set(&att->given, LNET_GIVEN_DONE | (before & LNET_GIVEN_POSTED));
 		list_add_tail(&att->link, &p->given);
@@ -317,16 +315,6 @@ static void go_again(struct lnet_pass *p, struct lnet_att *att, int before, int 
 	atomic_set(&att->given, 0);
 	WRITE_ONCE(att->flags, LNET_ATTF_RELEASED);
 	list_add_tail(&att->link, &p->send);
-}
-
-static void given(struct lnet_pass *p, struct lnet_att *att, int what)
-{
-	int before = atomic_fetch_or(what, &att->given);
-
-	if (!before)
-		list_add_tail(&att->link, &p->given);
-	else if (before & LNET_GIVEN_TWICE)
-		go_again(p, att, before, what);
 }
 
 void lnet_att_posted(struct lnet_pass *p, struct lnet_att *att, u32 epoch)
@@ -354,16 +342,11 @@ void lnet_att_unconnected(struct lnet_pass *p, struct lnet_att *att, int err)
 	lnet_att_done(p, att, LNET_REMOTE_DROPPED, 0);
 }
 
-/*
- * The loss of a tracked request costs no try while the peer responds. Otherwise connections that
- * break in turn would use up all tries.
- */
+/* The loss of a tracked request costs no try while the peer responds: see back_failed(). */
 static void lost(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome how)
 {
-	const struct lnet_op *op = att->op;
-
-	lnet_att_fail(p, att, how,
-		      lnet_op_is_tracked(op) && lnet_peer_is_heard(op->peer, p->now_ns));
+	lnet_att_fail(p, att, how, lnet_op_is_tracked(att->op) &&
+				   lnet_peer_is_heard(att->op->peer, p->now_ns));
 }
 
 /*
@@ -547,8 +530,7 @@ void lnet_path_lost(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni
 	lnet_contact_lost(p, to->peer);
 	if (unlikely(to->gw))
 		lnet_gateway_lost(p, to->peer);
-	own = unanswered(path, epoch);
-	nr = own;
+	nr = own = unanswered(path, epoch);
 	/* requests through a router use its connections, also those that the driver has */
 	list_for_each_entry(carried, &path->carried, carry)
 		nr += unanswered(carried, epoch) + carried->nr_wire;
@@ -578,10 +560,7 @@ void lnet_path_evidence(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_pee
 
 /* ---- walks over all operations --------------------------------------------------------------- */
 
-/*
- * @att leaves its path; @force: also if it is in flight. No reply will be received on an interface
- * that stops, so @att is lost even if @op may not be retransmitted.
- */
+/* @att leaves its path; @force: also if it is in flight. An NI that stops receives no reply. */
 static void leave_path(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att, bool force)
 {
 	if (lnet_att_waits(att))
@@ -594,44 +573,34 @@ static void leave_path(struct lnet_pass *p, struct lnet_op *op, struct lnet_att 
 		lost(p, att, LNET_PATH_LOST);
 }
 
-void lnet_op_ni_down(struct lnet_pass *p, struct lnet_op *op, struct lnet_ni *ni)
+void lnet_op_ni_down(struct lnet_pass *p, struct lnet_op *op, void *ni)
 {
 	struct lnet_att *att;
 
-	lnet_rec_op(p, NI_DOWN, op, ni->ix, 0);
+	lnet_rec_op(p, NI_DOWN, op, ((struct lnet_ni *)ni)->ix, 0);
 	lnet_op_for_each_att(att, op)
 		if (lnet_att_is_live(att) && att->ni == ni && !lnet_op_over(op))
 			leave_path(p, op, att, true);
 }
 
-static void visit_ni_down(struct lnet_pass *p, struct lnet_op *op, void *ni)
-{
-	lnet_op_ni_down(p, op, ni);
-}
-
-void lnet_op_leave_gone(struct lnet_pass *p, struct lnet_op *op, bool force)
+void lnet_op_leave_gone(struct lnet_pass *p, struct lnet_op *op, void *force)
 {
 	struct lnet_att *att;
 
-	lnet_rec_op(p, GONE, op, force, 0);
+	lnet_rec_op(p, GONE, op, !!force, 0);
 	lnet_op_for_each_att(att, op)
 		if (lnet_att_is_live(att) && att->path->gone && !lnet_op_over(op))
 			leave_path(p, op, att, force);
 }
 
-static void visit_gone(struct lnet_pass *p, struct lnet_op *op, void *force)
-{
-	lnet_op_leave_gone(p, op, force);
-}
-
 void lnet_ops_leave_gone(struct lnet_pass *p, bool force)
 {
-	lnet_ops_walk(p, visit_gone, force ? p : NULL);
+	lnet_ops_walk(p, lnet_op_leave_gone, force ? p : NULL);
 }
 
 void lnet_ops_ni_down(struct lnet_pass *p, struct lnet_ni *ni)
 {
-	lnet_ops_walk(p, visit_ni_down, ni);
+	lnet_ops_walk(p, lnet_op_ni_down, ni);
 }
 
 bool lnet_op_path_back(struct lnet_pass *p, struct lnet_op *op)

@@ -99,7 +99,7 @@ static bool visit(struct lnet_pass *p, struct lnet_op *op, const struct lnet_pee
 	}
 	if (waits_for_gone(p->sh, &op->first) || waits_for_gone(p->sh, op->hedge)) {
 		pin(p, op);
-		lnet_op_leave_gone(p, op, false);
+		lnet_op_leave_gone(p, op, NULL);
 		unpin(p, op);
 		return true;
 	}

@@ -88,9 +88,9 @@ void lnet_op_stopped(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *
  * [sh] For attempts of @op on @ni. Those that wait for credits choose a path again; those that a
  * driver has are cancelled. Those awaiting replies fail if @op may be retried or @ni stops.
  */
-void lnet_op_ni_down(struct lnet_pass *p, struct lnet_op *op, struct lnet_ni *ni);
-/* [sh] As lnet_op_ni_down(), for removed paths. @force false: only for attempts that wait. */
-void lnet_op_leave_gone(struct lnet_pass *p, struct lnet_op *op, bool force);
+void lnet_op_ni_down(struct lnet_pass *p, struct lnet_op *op, void *ni);
+/* [sh] As lnet_op_ni_down(), for removed paths. @force NULL: only for attempts that wait. */
+void lnet_op_leave_gone(struct lnet_pass *p, struct lnet_op *op, void *force);
 /* No lock held. Calls lnet_op_leave_gone() for all operations. */
 void lnet_ops_leave_gone(struct lnet_pass *p, bool force);
 /* No lock held. @ni stops or has no link: calls lnet_op_ni_down() for all operations. */
