@@ -199,26 +199,6 @@ static inline void lnet_walk_leave(struct lnet_walk *walk, struct lnet_op *op)
 	list_del_init(&op->all);
 }
 
-/* ---- session_state.c ------------------------------------------------------------------------- */
-/* [sh] The only writer of the state of the session with @peer. */
-void lnet_contact_set_state(struct lnet_peer *peer, enum lnet_contact_state state);
-/* [sh] True if there is a session: requests are tracked. */
-bool lnet_contact_granted(const struct lnet_peer *peer);
-/*
- * [sh] True if requests may be sent now. False: the caller adds the request to peer->resolve, to
- * wait for session negotiation, or for discovery. Starts negotiation that is due.
- */
-bool lnet_contact_ready(struct lnet_pass *p, struct lnet_peer *peer);
-/*
- * [sh] The session @grant has expired, or the receiver does not know it: negotiation starts again.
- * Requests that wait for room in the window wait for the new session.
- */
-void lnet_contact_grant_void(struct lnet_pass *p, struct lnet_peer *peer, u64 grant);
-/* [sh] A path of @peer lost its connections. If no other path is alive, the session is in doubt. */
-void lnet_contact_lost(struct lnet_pass *p, struct lnet_peer *peer);
-/* [sh] Tracked requests got no reply: a ping checks whether @peer still has the session. */
-void lnet_contact_doubt(struct lnet_pass *p, struct lnet_peer *peer);
-
 /* ---- request_id.c ---------------------------------------------------------------------------- */
 /*
  * In the second half of the handle of a reply. ALONE: it is for this request only. ALL: it is a
@@ -286,5 +266,23 @@ static inline void lnet_op_untrack(struct lnet_op *op)
 /* [sh] @op has finished: frees its request ID and slot. */
 void lnet_op_unname(struct lnet_pass *p, struct lnet_op *op);
 int lnet_slots_reserve(struct lnet *ln);	/* ln->hooks->slots_reserve() */
+/* [sh] The only writer of the state of the session with @peer. */
+void lnet_contact_set_state(struct lnet_peer *peer, enum lnet_contact_state state);
+/* [sh] True if there is a session: requests are tracked. */
+bool lnet_contact_granted(const struct lnet_peer *peer);
+/*
+ * [sh] True if requests may be sent now. False: the caller adds the request to peer->resolve, to
+ * wait for session negotiation, or for discovery. Starts negotiation that is due.
+ */
+bool lnet_contact_ready(struct lnet_pass *p, struct lnet_peer *peer);
+/*
+ * [sh] The session @grant has expired, or the receiver does not know it: negotiation starts again.
+ * Requests that wait for room in the window wait for the new session.
+ */
+void lnet_contact_grant_void(struct lnet_pass *p, struct lnet_peer *peer, u64 grant);
+/* [sh] A path of @peer lost its connections. If no other path is alive, the session is in doubt. */
+void lnet_contact_lost(struct lnet_pass *p, struct lnet_peer *peer);
+/* [sh] Tracked requests got no reply: a ping checks whether @peer still has the session. */
+void lnet_contact_doubt(struct lnet_pass *p, struct lnet_peer *peer);
 
 #endif
