@@ -136,14 +136,6 @@ void lnet_confirm_again(struct lnet_pass *p, struct lnet_peer *peer)
 		lnet_timer_set(&p->sh->wheel, &peer->timer, p->now_ns);
 }
 
-/* With these outcomes, the receiver has received the sequence. */
-static bool is_answered(const struct lnet_op *op)
-{
-	return likely(op->outcome == LNET_OK) || op->outcome == LNET_NO_MATCH ||
-	       op->outcome == LNET_TOO_LONG || op->outcome == LNET_NOT_PERMITTED ||
-	       op->outcome == LNET_ANSWER_GONE;
-}
-
 /* @op has finished: its sequence is never used again, and waiting requests may get IDs. */
 static void window_finish(struct lnet_pass *p, struct lnet_op *op)
 {
@@ -152,7 +144,10 @@ static void window_finish(struct lnet_pass *p, struct lnet_op *op)
 
 	if (op->wire.cookie[0] != tx->grant || !tx->grant)
 		return;
-	if (is_answered(op)) {
+	/* with these outcomes, the receiver has received the sequence */
+	if (likely(op->outcome == LNET_OK) || op->outcome == LNET_NO_MATCH ||
+	    op->outcome == LNET_TOO_LONG || op->outcome == LNET_NOT_PERMITTED ||
+	    op->outcome == LNET_ANSWER_GONE) {
 		tx->seen = max(tx->seen, lnet_op_seq(op));
 		tx->heard_ns = p->now_ns;
 	}
@@ -322,38 +317,20 @@ int lnet_slot_take(struct lnet *ln, struct lnet_op *op)
 	struct lnet_slot *s;
 
 	spin_lock(&ln->slot_lock);
-	if (!ln->slot_free) {
-		spin_unlock(&ln->slot_lock);
-		return -ENOMEM;
-	}
 	op->slot = ln->slot_free;
-	s = &ln->slots[op->slot - 1];
-	ln->slot_free = s->next;
-	WRITE_ONCE(ln->nr_slot_free, ln->nr_slot_free - 1);
-	s->op = op;
-	s->gen++;
-	s->tag = tag_of(ln, op->slot - 1, s->gen);
-	lnet_op_set_id(op, ID_SLOT);
-	op->wire.cookie[0] = ln->instance;
-	op->wire.cookie[1] = (s->tag << SLOT_BITS | (op->slot - 1)) << 2 | COOKIE_MD;
+	if (op->slot) {
+		s = &ln->slots[op->slot - 1];
+		ln->slot_free = s->next;
+		WRITE_ONCE(ln->nr_slot_free, ln->nr_slot_free - 1);
+		s->op = op;
+		s->gen++;
+		s->tag = tag_of(ln, op->slot - 1, s->gen);
+		lnet_op_set_id(op, ID_SLOT);
+		op->wire.cookie[0] = ln->instance;
+		op->wire.cookie[1] = (s->tag << SLOT_BITS | (op->slot - 1)) << 2 | COOKIE_MD;
+	}
 	spin_unlock(&ln->slot_lock);
-	return 0;
-}
-
-static void slot_give(struct lnet *ln, struct lnet_op *op)
-{
-	struct lnet_slot *s;
-
-	spin_lock(&ln->slot_lock);
-	s = &ln->slots[op->slot - 1];
-	s->op = NULL;
-	s->next = ln->slot_free;
-	ln->slot_free = op->slot;
-	op->slot = 0;
-	WRITE_ONCE(ln->nr_slot_free, ln->nr_slot_free + 1);
-	spin_unlock(&ln->slot_lock);
-	if (op->id_state == ID_SLOT)
-		lnet_op_set_id(op, ID_NONE);
+	return op->slot ? 0 : -ENOMEM;
 }
 
 struct lnet_op *lnet_slot_find(struct lnet *ln, const struct lnet_shard *sh,
@@ -374,18 +351,23 @@ struct lnet_op *lnet_slot_find(struct lnet *ln, const struct lnet_shard *sh,
 	return op;
 }
 
-void lnet_op_rename(struct lnet_pass *p, struct lnet_op *op)
-{
-	if (op->slot)
-		slot_give(p->ln, op);
-	list_del_init(&op->voided);
-	lnet_op_set_id(op, ID_NONE);
-}
-
 void lnet_op_unname(struct lnet_pass *p, struct lnet_op *op)
 {
-	if (op->slot)
-		slot_give(p->ln, op);
+	if (op->slot) {
+		struct lnet *ln = p->ln;
+		struct lnet_slot *s;
+
+		spin_lock(&ln->slot_lock);
+		s = &ln->slots[op->slot - 1];
+		s->op = NULL;
+		s->next = ln->slot_free;
+		ln->slot_free = op->slot;
+		op->slot = 0;
+		WRITE_ONCE(ln->nr_slot_free, ln->nr_slot_free + 1);
+		spin_unlock(&ln->slot_lock);
+		if (op->id_state == ID_SLOT)
+			lnet_op_set_id(op, ID_NONE);
+	}
 	list_del_init(&op->voided);
 	if (op->id_state == ID_DRAWN)
 		window_finish(p, op);
@@ -472,19 +454,6 @@ void lnet_contact_grant_void(struct lnet_pass *p, struct lnet_peer *peer, u64 gr
 
 /* ---- doubt: has the peer restarted? ---------------------------------------------------------- */
 
-static bool has_live_path(const struct lnet_peer *peer)
-{
-	const struct lnet_peer_ni *pni;
-	const struct lnet_path *path;
-
-	list_for_each_entry(pni, &peer->pnis, link)
-		list_for_each_entry(path, &pni->paths, link)
-			if (!pni->deleted && path->evidence_ns > path->lost_ns &&
-			    lnet_ni_has_link(path->ni))
-				return true;
-	return false;
-}
-
 /*
  * A peer that has restarted rejects a request of its earlier session. If the request was
  * retransmitted before, its delivery is unknown (exactly-once rule 11). So requests wait for a
@@ -493,8 +462,16 @@ static bool has_live_path(const struct lnet_peer *peer)
  */
 void lnet_contact_lost(struct lnet_pass *p, struct lnet_peer *peer)
 {
-	if (peer->contact != CONTACT_OPEN || peer->deleted || has_live_path(peer))
+	const struct lnet_peer_ni *pni;
+	const struct lnet_path *path;
+
+	if (peer->contact != CONTACT_OPEN || peer->deleted)
 		return;
+	list_for_each_entry(pni, &peer->pnis, link)
+		list_for_each_entry(path, &pni->paths, link)
+			if (!pni->deleted && path->evidence_ns > path->lost_ns &&
+			    lnet_ni_has_link(path->ni))
+				return;
 	lnet_contact_set_state(peer, CONTACT_DOUBT);
 	peer->contact_next_ns = p->now_ns;
 }

@@ -253,11 +253,6 @@ int lnet_slot_take(struct lnet *ln, struct lnet_op *op);
 /* [@sh] The untracked request with this handle; NULL: none in this shard. */
 struct lnet_op *lnet_slot_find(struct lnet *ln, const struct lnet_shard *sh,
 			       const struct lnet_handle *h);
-/*
- * [sh] The session of @op has expired, and no reply will be received: @op loses its request ID and
- * slot, and may get others.
- */
-void lnet_op_rename(struct lnet_pass *p, struct lnet_op *op);
 /* [sh] The session from which @op was to get an ID has expired: @op is not tracked any more. */
 static inline void lnet_op_untrack(struct lnet_op *op)
 {
@@ -265,6 +260,12 @@ static inline void lnet_op_untrack(struct lnet_op *op)
 }
 /* [sh] @op has finished: frees its request ID and slot. */
 void lnet_op_unname(struct lnet_pass *p, struct lnet_op *op);
+/* [sh] The session of @op expired without a reply: @op loses its ID and slot, may get others. */
+static inline void lnet_op_rename(struct lnet_pass *p, struct lnet_op *op)
+{
+	lnet_op_unname(p, op);
+	lnet_op_set_id(op, ID_NONE);
+}
 int lnet_slots_reserve(struct lnet *ln);	/* ln->hooks->slots_reserve() */
 /* [sh] The only writer of the state of the session with @peer. */
 void lnet_contact_set_state(struct lnet_peer *peer, enum lnet_contact_state state);
