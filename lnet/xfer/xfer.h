@@ -12,19 +12,13 @@ void lnet_op_set_state(struct lnet_op *op, enum lnet_op_state state);
 void lnet_op_set_id(struct lnet_op *op, enum lnet_id_state state);
 /* [sh] Sets the timer of @op to the earliest of its times; never moves it to a later time. */
 void lnet_op_arm(struct lnet_pass *p, struct lnet_op *op);
-/*
- * [sh] As lnet_op_arm(). If @next_ns is 4 ms or more away and no timer runs, only queues a check
- * in 4 ms: most operations end before.
- */
+/* [sh] As lnet_op_arm(), but if no timer runs, the next check is at most 4 ms away. */
 void lnet_op_arm_later(struct lnet_pass *p, struct lnet_op *op, u64 next_ns);
 /* [sh] Notes that the delivery of @op is unknown, unless the receiver rejected the request. */
 void lnet_op_doubt(struct lnet_op *op);
 /* [sh] @op is about to end. If an attempt was handed to the fabric, the delivery is unknown. */
 void lnet_op_given_up(struct lnet_op *op);
-/*
- * [sh] The response timeout of @path for @op in ns; longer by confirm_delay for a PUT without ACK,
- * whose cumulative ACK is delayed.
- */
+/* [sh] The response timeout of @path for @op in ns. A cumulative ACK adds confirm_delay. */
 u64 lnet_op_patience(const struct lnet_pass *p, const struct lnet_op *op,
 		     const struct lnet_path *path);
 /* [sh] The timer of @op has expired. */
@@ -37,10 +31,7 @@ void lnet_op_unpin(struct lnet_pass *p, struct lnet_op *op);
 void lnet_op_recall(struct lnet_pass *p, struct lnet_op *op);
 /* [sh] The outcome of @op is known: -> OP_RECALL, and OP_DONE when no driver uses its memory. */
 void lnet_op_finish(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcome how);
-/*
- * [sh] The reply to @op is complete: the ACK was read, or the payload of the REPLY is in place.
- * @via: the path, or NULL.
- */
+/* [sh] The ACK was read, or the payload of the REPLY to @op is in place. @via: path, or NULL. */
 void lnet_op_answered(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *via);
 
 /* ---- send.c ---------------------------------------------------------------------------------- */
@@ -51,10 +42,7 @@ void lnet_op_try(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *path
 /* [sh of op->peer] OP_NEW -> OP_RESOLVE or OP_TRY */
 void lnet_op_start(struct lnet_pass *p, struct lnet_op *op);
 void lnet_pass_starts(struct lnet_pass *p);	/* ln->hooks->starts() */
-/*
- * [sh] Session negotiation is over: OP_RESOLVE -> OP_TRY. @met false: it failed or continues, and
- * the time of @op counts from its start.
- */
+/* [sh] OP_RESOLVE -> OP_TRY. @met false: no session yet; the time of @op runs from its start. */
 void lnet_op_release(struct lnet_pass *p, struct lnet_op *op, bool met);
 /*
  * [sh] A request of the core to @pni, from the pool, which ends after one attempt timeout. It is
@@ -68,20 +56,13 @@ struct lnet_op *lnet_op_control(struct lnet_pass *p, struct lnet_peer_ni *pni,
  * -ENOMEM, -ENOSPC: nothing was done
  */
 int lnet_op_submit(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_ni *pni);
-/*
- * [sh] True if @op may be retried after a failed attempt. @perhaps: the delivery of the attempt is
- * unknown.
- */
+/* [sh] True if @op may be retried after a failed attempt. @perhaps: its delivery is unknown. */
 bool lnet_op_may_resend(const struct lnet_pass *p, const struct lnet_op *op, bool perhaps);
-/*
- * [sh] @att, which no driver has, ended with @how: frees @att, then retries or ends its operation.
- * @unsent: the attempt costs no try.
- */
+/* [sh] No driver has @att: frees it, and retries or ends its operation. @unsent: costs no try. */
 void lnet_att_fail(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome how, bool unsent);
 /*
- * [sh] A router on @via reports that it could not forward an attempt of @op: @op is retried at once
- * on another path. The report does not identify the attempt, so it proves no more than a lost
- * connection.
+ * [sh] A router on @via could not forward an attempt of @op: retries @op at once on another path.
+ * The report does not identify the attempt, so it proves no more than a lost connection.
  */
 void lnet_op_stopped(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *via);
 /*
@@ -95,10 +76,7 @@ void lnet_op_leave_gone(struct lnet_pass *p, struct lnet_op *op, void *force);
 void lnet_ops_leave_gone(struct lnet_pass *p, bool force);
 /* No lock held. @ni stops or has no link: calls lnet_op_ni_down() for all operations. */
 void lnet_ops_ni_down(struct lnet_pass *p, struct lnet_ni *ni);
-/*
- * [sh] A path to the peer of @op works again. If @op waits for its next try, it tries now;
- * otherwise its attempts are checked now. False: there was nothing to do.
- */
+/* [sh] A path to the peer works again: @op tries, or is checked, now. False: nothing to do. */
 bool lnet_op_path_back(struct lnet_pass *p, struct lnet_op *op);
 
 /*
@@ -130,10 +108,7 @@ void lnet_op_wire(struct lnet_op *op);
 void lnet_op_reselect(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att);
 /* No lock held. lnet_op_reselect() for all operations that wait for credits of @ni. */
 void lnet_ops_reselect_ni(struct lnet_pass *p, struct lnet_ni *ni);
-/*
- * [sh] True if @op may use another NI, and its peer does not list the source NI, or soon will not.
- * That is a removed NI, and for stock peers also a drained one.
- */
+/* [sh] True if @op should use another NI: the peer's list omits the source NI, or soon will. */
 bool lnet_op_source_leaves(const struct lnet_op *op);
 /*
  * [sh] The path that @op is bound to failed or is unresponsive. A reply to a tracked request, and a
@@ -147,10 +122,7 @@ bool lnet_op_unbind(struct lnet_op *op);
 bool lnet_op_avoid(struct lnet_pass *p, struct lnet_op *op, bool by_ni);
 
 /* ---- cancel.c -------------------------------------------------------------------------------- */
-/*
- * No lock held. Ends all operations to @peer, which was deleted, with @how. @peer NULL: all
- * operations, at shutdown.
- */
+/* No lock held. Ends all operations to the deleted @peer with @how. NULL: all, at shutdown. */
 void lnet_op_fail_all(struct lnet_pass *p, struct lnet_peer *peer, enum lnet_outcome how);
 /* No lock held. lnet_md_unlink() has set @md->aborted: aborts the requests that use @md. */
 void lnet_ops_md_aborted(struct lnet_pass *p, struct lnet_md *md);
@@ -159,6 +131,7 @@ bool lnet_ops_idle(struct lnet *ln);
 void lnet_pass_cancels(struct lnet_pass *p);	/* ln->hooks->cancels() */
 
 /* ---- walk.c ---------------------------------------------------------------------------------- */
+/* In slices: the function does the first slice of a walk, and the next ticks do the others. */
 /*
  * No lock held. Calls @visit, [sh], for each unfinished op of each shard; ops may end during the
  * walk. Releases the lock after a bounded number of ops.
@@ -167,20 +140,13 @@ void lnet_ops_walk(struct lnet_pass *p,
 		   void (*visit)(struct lnet_pass *p, struct lnet_op *op, void *arg), void *arg);
 /* [sh] Does the next slice of the walk, or the first slice of another one. */
 void lnet_walk_timer(struct lnet_pass *p);
-/*
- * [sh] A path to @peer works again: calls lnet_op_path_back() for the operations of @peer. The
- * function does the first slice of the walk; the others are in the next ticks.
- */
+/* [sh] A path to @peer works again: in slices, calls lnet_op_path_back() for its operations. */
 void lnet_ops_path_back(struct lnet_pass *p, struct lnet_peer *peer);
-/*
- * No lock held. @ni has no link: calls lnet_op_ni_down() for the operations of all shards. The
- * function does the first slice of each shard. The worker does the other slices, one per tick.
- */
+/* No lock held. @ni has no link: in slices, calls lnet_op_ni_down() for all operations. */
 void lnet_ops_link_down(struct lnet_pass *p, struct lnet_ni *ni);
 /*
- * [sh] Paths of this shard were removed: calls lnet_op_leave_gone() without @force for the
- * operations that wait for credits of these. The function does the first slice of the walk; the
- * others are in the next ticks.
+ * [sh] Paths of this shard were removed: in slices, calls lnet_op_leave_gone() without @force for
+ * the operations that wait for credits of these.
  */
 void lnet_ops_walk_gone(struct lnet_pass *p);
 /* [@sh] True if the walk of lnet_ops_walk_gone() has attempts left to visit. */
@@ -207,19 +173,13 @@ static inline void lnet_walk_leave(struct lnet_walk *walk, struct lnet_op *op)
 #define LNET_NAME_ALONE (1ULL << 62)
 #define LNET_NAME_ALL (1ULL << 63)
 
-/*
- * [sh] So many requests were aborted since the last reply that the receiver may reject the next one
- * as too far ahead. The sender needs another session.
- */
+/* [sh] After many aborts, the receiver may reject the next sequence: a new session is needed. */
 bool lnet_window_stuck(const struct lnet_txwin *tx);
 /* [sh] All sequences of the session were drawn and are finished: another session is needed. */
 bool lnet_window_spent(const struct lnet_txwin *tx);
 /* [sh] True if requests await replies, and none was received for transaction_timeout. */
 bool lnet_window_silent(const struct lnet_pass *p, const struct lnet_txwin *tx);
-/*
- * [sh] True if no request is unfinished and none was sent for 1.5 hold times. The receiver drops
- * the window after 2 hold times.
- */
+/* [sh] True if no request is unfinished and none was sent for 1.5 of the receiver's hold times. */
 bool lnet_window_stale(const struct lnet_pass *p, const struct lnet_txwin *tx);
 /* [sh] Draws the sequence of @op if it has none. False: the window is full. */
 bool lnet_op_name(struct lnet_pass *p, struct lnet_op *op);
@@ -233,10 +193,7 @@ u64 lnet_name_floor(const struct lnet_handle *h);
 struct lnet_op *lnet_op_by_name(struct lnet_peer *peer, const struct lnet_handle *h);
 /* [sh] Requests have finished: the peer timer sends the low-water mark after confirm_delay. */
 void lnet_confirm_due(struct lnet_pass *p, struct lnet_peer *peer);
-/*
- * [sh] A reply was received again, so the receiver may not know the low-water mark: the peer timer
- * sends it now.
- */
+/* [sh] A duplicate reply: the receiver may lack the low-water mark, so the timer sends it now. */
 void lnet_confirm_again(struct lnet_pass *p, struct lnet_peer *peer);
 /* Enters the shard of @pni, and makes room for @nr more requests if there is memory. */
 void lnet_window_grow(struct lnet_pass *p, struct lnet_peer_ni *pni, unsigned int nr);
@@ -271,10 +228,7 @@ int lnet_slots_reserve(struct lnet *ln);	/* ln->hooks->slots_reserve() */
 void lnet_contact_set_state(struct lnet_peer *peer, enum lnet_contact_state state);
 /* [sh] True if there is a session: requests are tracked. */
 bool lnet_contact_granted(const struct lnet_peer *peer);
-/*
- * [sh] True if requests may be sent now. False: the caller adds the request to peer->resolve, to
- * wait for session negotiation, or for discovery. Starts negotiation that is due.
- */
+/* [sh] True if requests may be sent; else add them to peer->resolve. Starts due negotiation. */
 bool lnet_contact_ready(struct lnet_pass *p, struct lnet_peer *peer);
 /*
  * [sh] The session @grant has expired, or the receiver does not know it: negotiation starts again.
