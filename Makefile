@@ -68,7 +68,7 @@ LIB_OBJS := $(call objs,$(CORE:=/*.c) lnet/user/*.c lnet/selftest/*.c lnet/am/*.
 	    $(filter-out $(O)/lnd/socklnd/sim% $(O)/lnd/socklnd/kernel%,$(call objs,lnd/socklnd/*.c))
 # What decides, a second time, with what stands for all else in a replay: one object that shows nothing but its door.
 REPLAY	:= $(O)/replay/all.o
-REPLAY_OBJS := $(patsubst %,$(O)/replay/%.o,xfer/send xfer/reselect xfer/op xfer/attempt xfer/cancel \
+REPLAY_OBJS := $(patsubst %,$(O)/replay/%.o,xfer/send xfer/op xfer/attempt xfer/cancel \
 	       path/select path/expected_time path/health path/attribution path/recover path/suspect \
 	       path/probe_queue recorder/events) $(call objs,tests/sim/replay*.c)
 # The self-test a second time, on light nodes: thousands of them fit where the core's do not. One object, too.

@@ -98,12 +98,6 @@ void lnet_att_move(struct lnet_pass *p, struct lnet_att *att, enum lnet_att_stat
 void lnet_att_drop(struct lnet_pass *p, struct lnet_att *att);
 /* [sh] FREE (-> WAIT_TURN) -> WAIT_PEER -> WAIT_NI -> WIRE */
 void lnet_att_enter(struct lnet_pass *p, struct lnet_att *att, struct lnet_path *path);
-
-/* ---- header.c -------------------------------------------------------------------------------- */
-/* [sh] Before @op is given to a driver: writes op->wire_bits, which drivers read without lock. */
-void lnet_op_wire(struct lnet_op *op);
-
-/* ---- reselect.c ------------------------------------------------------------------------------ */
 /* [sh] @att of @op waits for credits: chooses the path again, perhaps the same. */
 void lnet_op_reselect(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att);
 /* No lock held. lnet_op_reselect() for all operations that wait for credits of @ni. */
@@ -120,6 +114,10 @@ bool lnet_op_unbind(struct lnet_op *op);
  * its path again. False: no path is better, so @op keeps its place in the queue.
  */
 bool lnet_op_avoid(struct lnet_pass *p, struct lnet_op *op, bool by_ni);
+
+/* ---- header.c -------------------------------------------------------------------------------- */
+/* [sh] Before @op is given to a driver: writes op->wire_bits, which drivers read without lock. */
+void lnet_op_wire(struct lnet_op *op);
 
 /* ---- cancel.c -------------------------------------------------------------------------------- */
 /* No lock held. Ends all operations to the deleted @peer with @how. NULL: all, at shutdown. */
