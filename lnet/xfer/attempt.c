@@ -9,10 +9,7 @@
 #include "xfer/xfer.h"
 #include "shard/trace.h"
 
-/*
- * Credits that only control messages (pings, session messages, ACKs) may use, in addition to the
- * configured ones.
- */
+/* additional credits, which only control messages (pings, session messages, ACKs) may use */
 #define CONTROL_EXTRA 2
 
 /* The credits that a state holds, and whether the driver has the attempt. */
@@ -64,10 +61,7 @@ static bool is_turn(const struct lnet_pass *p, const struct lnet_path *path)
 	return !most || path->nr_large < most;
 }
 
-/*
- * Takes and returns the credits in which the two states differ, and wakes no attempt. If the caller
- * passes constants, the compiler keeps only the differences.
- */
+/* Takes or returns the credits of an edge, and wakes no attempt. Constant states are folded. */
 static __always_inline void account(struct lnet_att *att, enum lnet_att_state from,
 				    enum lnet_att_state to)
 {
@@ -114,16 +108,13 @@ static void next_hop_put(const struct lnet_att *att)
 static bool to_wire(struct lnet_pass *p, struct lnet_att *att)
 {
 	struct lnet_op *op = att->op;
-	const struct lnet_tunables *tun = &p->ln->tun;
+	bool in_time = p->now_ns < op->deadline_ns;
 	u64 slice;
 
-	if (unlikely(p->now_ns >= op->deadline_ns)) {
+	if (unlikely(!in_time || !lnet_rec_asked(p->sh, lnet_op_name(p, op)))) {
 		account(att, ATT_WAIT_NI, ATT_FREE);
-		return false;
-	}
-	if (unlikely(!lnet_rec_asked(p->sh, lnet_op_name(p, op)))) {
-		account(att, ATT_WAIT_NI, ATT_FREE);
-		lnet_op_park_window(p, op);
+		if (in_time)
+			lnet_op_park_window(p, op);
 		return false;
 	}
 	account(att, ATT_WAIT_NI, ATT_WIRE);
@@ -140,7 +131,7 @@ static bool to_wire(struct lnet_pass *p, struct lnet_att *att)
 		if (!(op->flags & LNET_OPF_RESOLVED))
 			op->deadline_ns = p->now_ns + op->timeout_ns;
 	}
-	slice = div_u64(op->timeout_ns, max_t(u32, READ_ONCE(tun->retry_count), 1));
+	slice = div_u64(op->timeout_ns, max_t(u32, READ_ONCE(p->ln->tun.retry_count), 1));
 	att->deadline_ns = min(op->deadline_ns, p->now_ns + slice);
 	att->posted_ns = p->now_ns;
 	att->outcome = LNET_OK;
@@ -217,13 +208,12 @@ static void wake_turns(struct lnet_pass *p, struct lnet_path *path)
 
 static void wake_peer(struct lnet_pass *p, struct lnet_peer_ni *pni)
 {
+	struct lnet_att *att;
 	unsigned int cls;
 
 	for (cls = 0; cls < LNET_NR_CLASSES; cls++) {
 		while (!list_empty(&pni->wait[cls]) && may_take(pni->credits, cls)) {
-			struct lnet_att *att =
-				list_first_entry(&pni->wait[cls], struct lnet_att, link);
-
+			att = list_first_entry(&pni->wait[cls], struct lnet_att, link);
 			list_del_init(&att->link);
 			pni->nr_wait--;
 			advance(p, att, ATT_WAIT_PEER);
@@ -233,16 +223,16 @@ static void wake_peer(struct lnet_pass *p, struct lnet_peer_ni *pni)
 
 static void wake_ni(struct lnet_pass *p, struct lnet_ni_shard *ns)
 {
+	struct lnet_peer_ni *pni;
+	struct lnet_path *path;
+	struct lnet_att *att;
 	unsigned int cls;
 
 	for (cls = 0; cls < LNET_NR_CLASSES; cls++) {
 		while (!list_empty(&ns->wait[cls]) && may_take(ns->credits, cls)) {
-			struct lnet_att *att =
-				list_first_entry(&ns->wait[cls], struct lnet_att, link);
-
-			struct lnet_peer_ni *pni = att->pni;
-			struct lnet_path *path = att->path;
-
+			att = list_first_entry(&ns->wait[cls], struct lnet_att, link);
+			pni = att->pni;
+			path = att->path;
 			list_del_init(&att->link);
 			ns->nr_wait--;
 			if (to_wire(p, att))
@@ -349,16 +339,6 @@ void lnet_ops_reselect_ni(struct lnet_pass *p, struct lnet_ni *ni)
 }
 
 /*
- * True if the list of NIDs that @peer has omits @ni, or soon will. With that list, a request from
- * the NID of @ni matches no buffer of a stock peer, because the peer compares primary NIDs.
- */
-static bool is_unlisted(const struct lnet_ni *ni, const struct lnet_peer *peer)
-{
-	return lnet_ni_marked(ni, LNET_MARK(LEAVING)) ||
-	       (lnet_ni_marked(ni, LNET_MARK(DRAINED)) && !(peer->features & LNET_FEAT_OPEN));
-}
-
-/*
  * The peer drops a reply from an NI that it does not know yet. It proves new NIDs of this node by
  * pings to old ones, so the pinged NI sends these replies until it stops. A peer without the
  * extension accepts a reply from any NI.
@@ -370,14 +350,22 @@ static bool is_proof(const struct lnet_op *op)
 	       READ_ONCE(op->src_ni->state) < NI_STOPPING;
 }
 
-/* A ping tests the interface to which it is bound, so it cannot use another one. */
+/*
+ * The list omits a removed NI, and the list of a stock peer also a drained one. A request from such
+ * an NI matches no buffer of a stock peer, because the peer compares primary NIDs. A ping tests the
+ * interface to which it is bound, so it cannot use another one.
+ */
 bool lnet_op_source_leaves(const struct lnet_op *op)
 {
-	if (!op->src_ni || !op->peer->mr || !is_unlisted(op->src_ni, op->peer))
+	const struct lnet_ni *ni = op->src_ni;
+
+	if (!ni || !op->peer->mr)
 		return false;
 	if (lnet_op_answer(op))
-		return lnet_ni_marked(op->src_ni, LNET_MARK(LEAVING)) && !is_proof(op);
-	return op->kind == LNET_KIND_USER && op->portal != LNET_PORTAL_RESERVED;
+		return lnet_ni_marked(ni, LNET_MARK(LEAVING)) && !is_proof(op);
+	return op->kind == LNET_KIND_USER && op->portal != LNET_PORTAL_RESERVED &&
+	       (lnet_ni_marked(ni, LNET_MARK(LEAVING)) ||
+		(lnet_ni_marked(ni, LNET_MARK(DRAINED)) && !(op->peer->features & LNET_FEAT_OPEN)));
 }
 
 /*
@@ -404,27 +392,18 @@ bool lnet_op_unbind(struct lnet_op *op)
 	return true;
 }
 
-/* True if @chosen uses the suspect path of @att, or with @by_ni the same interface. */
-static bool is_same(const struct lnet_att *att, const struct lnet_path *chosen, bool by_ni)
-{
-	const struct lnet_path *path = att->path;
-
-	if (by_ni)
-		return chosen->ni == path->ni;
-	if (path->trunk->suspect_ns)
-		path = path->trunk;
-	return chosen == path || chosen->trunk == path;
-}
-
 bool lnet_op_avoid(struct lnet_pass *p, struct lnet_op *op, bool by_ni)
 {
-	const struct lnet_path *chosen;
+	const struct lnet_path *path = op->first.path, *chosen;
 
 	lnet_rec_op(p, AVOID, op, by_ni, 0);
 	if (!lnet_op_unbind(op))
 		return true;
+	if (path->trunk->suspect_ns)
+		path = path->trunk;
 	chosen = lnet_op_choose(p, op);
-	if (chosen && is_same(&op->first, chosen, by_ni))
+	/* better is another NI, or a path that does not use the suspect one */
+	if (chosen && (by_ni ? chosen->ni == path->ni : chosen == path || chosen->trunk == path))
 		return false;
 	lnet_op_reselect(p, op, &op->first);
 	return true;
