@@ -176,34 +176,31 @@ static bool short_of_room(const struct lnet_txwin *tx, unsigned int nr)
 	return tx->cap < tx->W && tx->next - tx->oldest + nr >= tx->cap - 1;
 }
 
-/* [sh] @bigger becomes the table. Returns the table to free, or NULL. */
-static struct lnet_op **window_install(struct lnet_txwin *tx, struct lnet_op **bigger, u32 cap)
-{
-	struct lnet_op **old = tx->op == tx->few ? NULL : tx->op;
-	u64 seq;
-
-	for (seq = tx->oldest; seq < tx->next; seq++)
-		bigger[seq & (cap - 1)] = tx->op[seq & (tx->cap - 1)];
-	tx->op = bigger;
-	tx->cap = cap;
-	return old;
-}
-
 void lnet_window_grow(struct lnet_pass *p, struct lnet_peer_ni *pni, unsigned int nr)
 {
-	lnet_enter_pni(p, pni);
-	while (short_of_room(&pni->peer->tx, nr)) {
-		u32 cap = pni->peer->tx.cap * 2;
-		struct lnet_op **bigger;
+	struct lnet_op **table;
+	struct lnet_txwin *tx;
+	u32 cap;
+	u64 seq;
 
+	lnet_enter_pni(p, pni);
+	tx = &pni->peer->tx;
+	while (short_of_room(tx, nr)) {
+		cap = tx->cap * 2;
 		lnet_leave(p);
-		bigger = kcalloc(cap, sizeof(*bigger), GFP_NOFS);
+		table = kcalloc(cap, sizeof(*table), GFP_NOFS);
 		lnet_enter_pni(p, pni);
-		if (!bigger)
+		if (!table)
 			return;
-		if (pni->peer->tx.cap * 2 == cap)
-			bigger = window_install(&pni->peer->tx, bigger, cap);
-		kfree(bigger);
+		tx = &pni->peer->tx;	/* @pni may have changed its peer */
+		if (tx->cap * 2 == cap) {
+			for (seq = tx->oldest; seq < tx->next; seq++)
+				table[seq & (cap - 1)] = tx->op[seq & (tx->cap - 1)];
+			swap(tx->op, table);
+			tx->cap = cap;
+		}
+		if (table != tx->few)
+			kfree(table);
 	}
 }
 
@@ -252,44 +249,32 @@ void lnet_ops_fini(struct lnet *ln)
 	ln->nr_slots = 0;
 }
 
-/*
- * slot_lock held. Unless another thread did the same, @bigger, with @nr slots, replaces the table
- * of @seen slots. Returns the table to free. Free slots are chained by index + 1.
- */
-static struct lnet_slot *slots_install(struct lnet *ln, struct lnet_slot *bigger, u32 seen, u32 nr)
-{
-	struct lnet_slot *old = ln->slots;
-	u32 i;
-
-	if (ln->nr_slots != seen)
-		return bigger;
-	if (seen)
-		memcpy(bigger, old, seen * sizeof(*bigger));
-	for (i = seen; i < nr; i++)
-		bigger[i].next = i + 1 < nr ? i + 2 : ln->slot_free;
-	ln->slots = bigger;
-	WRITE_ONCE(ln->nr_slots, nr);
-	ln->slot_free = seen + 1;
-	WRITE_ONCE(ln->nr_slot_free, ln->nr_slot_free + nr - seen);
-	return old;
-}
-
 int lnet_slots_reserve(struct lnet *ln)
 {
-	u32 seen = READ_ONCE(ln->nr_slots), nr = seen ? seen * 2 : SLOT_FIRST;
-	struct lnet_slot *bigger;
+	u32 seen = READ_ONCE(ln->nr_slots), nr = seen ? seen * 2 : SLOT_FIRST, i;
+	struct lnet_slot *table;
 
 	if (READ_ONCE(ln->nr_slot_free) >= LNET_SLOTS_LOW)
 		return 0;
 	if (nr > 1U << SLOT_BITS)
 		return -ENOSPC;
-	bigger = kvzalloc(nr * sizeof(*bigger), GFP_NOFS);
-	if (!bigger)
+	table = kvzalloc(nr * sizeof(*table), GFP_NOFS);
+	if (!table)
 		return -ENOMEM;
 	spin_lock(&ln->slot_lock);
-	bigger = slots_install(ln, bigger, seen, nr);
+	if (ln->nr_slots == seen) {	/* no other thread has replaced the table */
+		if (seen)
+			memcpy(table, ln->slots, seen * sizeof(*table));
+		/* free slots are chained by index + 1 */
+		for (i = seen; i < nr; i++)
+			table[i].next = i + 1 < nr ? i + 2 : ln->slot_free;
+		swap(ln->slots, table);
+		WRITE_ONCE(ln->nr_slots, nr);
+		ln->slot_free = seen + 1;
+		WRITE_ONCE(ln->nr_slot_free, ln->nr_slot_free + nr - seen);
+	}
 	spin_unlock(&ln->slot_lock);
-	kvfree(bigger);
+	kvfree(table);
 	return 0;
 }
 
