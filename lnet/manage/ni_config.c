@@ -293,7 +293,7 @@ static void stop(struct lnet_ni *ni)
 	ni->ops->ni_stop(ni);
 	lnet_pass_begin(&p, ni->ln, LNET_PASS_CALL);
 	lnet_ops_reselect_ni(&p, ni);
-	lnet_ops_ni_down(&p, ni);
+	lnet_ops_walk(&p, lnet_op_ni_down, ni);
 	lnet_pass_end(&p);
 	lnet_cfg_wait(ni->ln, lnet_ni_is_unheld, ni, U64_MAX);
 	lnet_cfg_wait(ni->ln, has_no_paths, ni, U64_MAX);

@@ -110,10 +110,7 @@ void lnet_pass_starts(struct lnet_pass *p)
 		struct lnet_peer *peer;
 
 		list_del_init(&op->link);
-		/*
-		 * A ping of discovery gets memory here, as its reply may be long. Without memory
-		 * the ping is also sent, because its result shows the state of the path.
-		 */
+		/* A discovery ping has a long reply; without memory, it still tests the path. */
 		if (unlikely(op->type == LNET_OP_GET && !op->md && !op->sink)) {
 			lnet_leave(p);
 			op->copy = lnet_copy_new(op->len);
@@ -349,10 +346,7 @@ static void lost(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome ho
 				   lnet_peer_is_heard(att->op->peer, p->now_ns));
 }
 
-/*
- * As with a rejected connection, this costs no try while the peer responds. The path does not reach
- * the peer now, so replies to other requests on it are lost as well.
- */
+/* As with a rejected connection, this costs no try while the peer responds. */
 static void stopped(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
 {
 	bool unsent = lnet_peer_is_heard(op->peer, p->now_ns);
@@ -396,8 +390,7 @@ static void back_sent(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *
 		if (lnet_op_over(op))	/* aborted meanwhile, but sent */
 			lnet_op_doubt(op);
 		lnet_att_move(p, att, ATT_FREE);
-		if (!lnet_op_over(op))
-			lnet_op_finish(p, op, LNET_OK);
+		lnet_op_finish(p, op, LNET_OK);
 		return;
 	}
 	lnet_op_sent(p, op);
@@ -596,11 +589,6 @@ void lnet_op_leave_gone(struct lnet_pass *p, struct lnet_op *op, void *force)
 void lnet_ops_leave_gone(struct lnet_pass *p, bool force)
 {
 	lnet_ops_walk(p, lnet_op_leave_gone, force ? p : NULL);
-}
-
-void lnet_ops_ni_down(struct lnet_pass *p, struct lnet_ni *ni)
-{
-	lnet_ops_walk(p, lnet_op_ni_down, ni);
 }
 
 bool lnet_op_path_back(struct lnet_pass *p, struct lnet_op *op)

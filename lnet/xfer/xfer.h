@@ -51,10 +51,7 @@ void lnet_op_release(struct lnet_pass *p, struct lnet_op *op, bool met);
  */
 struct lnet_op *lnet_op_control(struct lnet_pass *p, struct lnet_peer_ni *pni,
 				enum lnet_op_type type, u32 flags);
-/*
- * [sh] Starts @op to @pni, and takes over the reference to @pni. May release and take the lock. 0,
- * -ENOMEM, -ENOSPC: nothing was done
- */
+/* [sh] Starts @op; takes over the reference to @pni. May release the lock. -errno: not done. */
 int lnet_op_submit(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_ni *pni);
 /* [sh] True if @op may be retried after a failed attempt. @perhaps: its delivery is unknown. */
 bool lnet_op_may_resend(const struct lnet_pass *p, const struct lnet_op *op, bool perhaps);
@@ -66,23 +63,19 @@ void lnet_att_fail(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome 
  */
 void lnet_op_stopped(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *via);
 /*
- * [sh] For attempts of @op on @ni. Those that wait for credits choose a path again; those that a
- * driver has are cancelled. Those awaiting replies fail if @op may be retried or @ni stops.
+ * [sh] @ni stops or has no link; for lnet_ops_walk(). Attempts of @op on @ni that wait for credits
+ * choose a path again, and those that a driver has are cancelled. Those awaiting replies fail if
+ * @op may be retried or @ni stops.
  */
 void lnet_op_ni_down(struct lnet_pass *p, struct lnet_op *op, void *ni);
 /* [sh] As lnet_op_ni_down(), for removed paths. @force NULL: only for attempts that wait. */
 void lnet_op_leave_gone(struct lnet_pass *p, struct lnet_op *op, void *force);
 /* No lock held. Calls lnet_op_leave_gone() for all operations. */
 void lnet_ops_leave_gone(struct lnet_pass *p, bool force);
-/* No lock held. @ni stops or has no link: calls lnet_op_ni_down() for all operations. */
-void lnet_ops_ni_down(struct lnet_pass *p, struct lnet_ni *ni);
 /* [sh] A path to the peer works again: @op tries, or is checked, now. False: nothing to do. */
 bool lnet_op_path_back(struct lnet_pass *p, struct lnet_op *op);
 
-/*
- * True if the request @op may be delivered twice: the receiver discards the duplicate, the request
- * is idempotent, or the operator allows duplicates (resend_ambiguous).
- */
+/* True if a second delivery of the request @op is discarded, has no effect, or is allowed. */
 static inline bool lnet_op_is_repeatable(const struct lnet_op *op)
 {
 	return lnet_op_is_tracked(op) || lnet_op_is_idempotent(op) ||
@@ -142,10 +135,7 @@ void lnet_walk_timer(struct lnet_pass *p);
 void lnet_ops_path_back(struct lnet_pass *p, struct lnet_peer *peer);
 /* No lock held. @ni has no link: in slices, calls lnet_op_ni_down() for all operations. */
 void lnet_ops_link_down(struct lnet_pass *p, struct lnet_ni *ni);
-/*
- * [sh] Paths of this shard were removed: in slices, calls lnet_op_leave_gone() without @force for
- * the operations that wait for credits of these.
- */
+/* [sh] Paths of this shard were removed: in slices, attempts that wait for them leave them. */
 void lnet_ops_walk_gone(struct lnet_pass *p);
 /* [@sh] True if the walk of lnet_ops_walk_gone() has attempts left to visit. */
 bool lnet_ops_wait_gone(const struct lnet_shard *sh);

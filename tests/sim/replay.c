@@ -249,7 +249,7 @@ static void walked(struct replay *rp, struct lnet_pass *p, const struct lnet_rec
 	rp->visited = op_of(rp, r);
 	switch (r->kind) {
 	case LNET_RK_NI_DOWN:
-		lnet_ops_ni_down(p, ni_of(rp, r));
+		lnet_ops_walk(p, lnet_op_ni_down, ni_of(rp, r));
 		break;
 	case LNET_RK_GONE:
 		lnet_ops_leave_gone(p, r->a[0]);
