@@ -172,10 +172,7 @@ static u64 dead_after(const struct lnet_pass *p, const struct lnet_op *op, u64 p
 	return max(patience_ns, min(OVERDUE_TIMES * patience_ns, div64_u64(op->timeout_ns, tries)));
 }
 
-/*
- * A router that fails loses the messages it has, although the path responds. So on a routed path
- * the round-trip time alone decides when a reply is overdue.
- */
+/* A router may fail and lose a message although the path responds: there, round trips decide. */
 static u64 overdue_after(const struct lnet_pass *p, const struct lnet_op *op,
 			 const struct lnet_path *path)
 {
@@ -314,10 +311,7 @@ static void look_at_overdue(struct lnet_pass *p, struct lnet_op *op, struct lnet
 		send_hedge(p, att, path, false);
 }
 
-/*
- * The time of the last progress of @att: the hand-over to its driver, or liveness of its path;
- * while a driver has @att, also of its first-hop path.
- */
+/* The last hand-over of @att or liveness of its path; with a driver, also of the first-hop path. */
 static u64 progress_ns(const struct lnet_att *att)
 {
 	u64 ns = max(is_out(att) ? att->posted_ns : 0, att->path->evidence_ns);
@@ -360,25 +354,12 @@ static struct lnet_att *make_room(struct lnet_pass *p, struct lnet_op *op)
 	return stays;
 }
 
-/* No response since @since_ns: the path is suspect, and the first-hop path if it gave none. */
-static void suspect(struct lnet_pass *p, struct lnet_path *path, u64 since_ns)
-{
-	struct lnet_path *trunk = path->trunk;
-
-	if (!path->suspect_ns)
-		lnet_path_suspect(p, path);
-	if (lnet_path_routed(path) && !trunk->suspect_ns && trunk->evidence_ns <= since_ns)
-		lnet_path_suspect(p, trunk);
-	if (silent_ns(path))
-		lnet_ops_reselect_path(p, trunk->suspect_ns ? trunk : path);
-}
-
 /* Checks whether the path of an attempt is unresponsive, and sets the time of the next check. */
 static void look_at_silence(struct lnet_pass *p, struct lnet_op *op)
 {
 	bool one = lnet_att_is_live(&op->first), two = one && lnet_att_is_live(op->hedge);
 	struct lnet_att *att = two ? make_room(p, op) : one ? &op->first : op->hedge;
-	struct lnet_path *path;
+	struct lnet_path *path, *trunk;
 	u64 after, since;
 
 	if (!two && !is_out(att)) {
@@ -393,7 +374,15 @@ static void look_at_silence(struct lnet_pass *p, struct lnet_op *op)
 		look_at_overdue(p, op, att, after, since + after);
 		return;
 	}
-	suspect(p, att->path, since);
+	/* the path is suspect, and the first-hop path if it gave no response either */
+	path = att->path;
+	trunk = path->trunk;
+	if (!path->suspect_ns)
+		lnet_path_suspect(p, path);
+	if (lnet_path_routed(path) && !trunk->suspect_ns && trunk->evidence_ns <= since)
+		lnet_path_suspect(p, trunk);
+	if (silent_ns(path))
+		lnet_ops_reselect_path(p, trunk->suspect_ns ? trunk : path);
 	op->suspect_ns = p->now_ns + look_again_ns(p, op, after, since);
 	lnet_op_unbind(op);
 	path = may_hedge(p, op) ? copy_path(p, op, att) : NULL;
@@ -605,9 +594,8 @@ void lnet_op_answered(struct lnet_pass *p, struct lnet_op *op, struct lnet_path 
 	if (via) {
 		/* a cumulative ACK is delayed, so it does not measure the path */
 		bool prompt = att && op->tries == 1 && !lnet_op_is_acked_unseen(op);
-		u64 rtt = prompt ? p->now_ns - att->posted_ns : 0;
 
-		lnet_path_alive(p->sh, via, p->now_ns, rtt);
+		lnet_path_alive(p->sh, via, p->now_ns, prompt ? p->now_ns - att->posted_ns : 0);
 		if (op->kind != LNET_KIND_RECOVERY)
 			lnet_health_ok(p->sh, via, true);
 		lnet_stat_answer(p, via, op);
