@@ -275,7 +275,7 @@ static void drain(struct lnet_ni *ni, u64 limit_ns)
 
 	lnet_ni_publish_state(ni, NI_DRAINING);
 	lnet_pass_begin(&p, ni->ln, LNET_PASS_CALL);
-	lnet_ops_reselect_ni(&p, ni);
+	lnet_ops_walk(&p, lnet_op_reselect_ni, ni);
 	lnet_pass_end(&p);
 	if (limit_ns)
 		lnet_cfg_wait(ni->ln, lnet_ni_is_empty, ni, limit_ns);
@@ -292,7 +292,7 @@ static void stop(struct lnet_ni *ni)
 	lnet_pass_end(&p);
 	ni->ops->ni_stop(ni);
 	lnet_pass_begin(&p, ni->ln, LNET_PASS_CALL);
-	lnet_ops_reselect_ni(&p, ni);
+	lnet_ops_walk(&p, lnet_op_reselect_ni, ni);
 	lnet_ops_walk(&p, lnet_op_ni_down, ni);
 	lnet_pass_end(&p);
 	lnet_cfg_wait(ni->ln, lnet_ni_is_unheld, ni, U64_MAX);

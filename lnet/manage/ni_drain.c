@@ -62,7 +62,7 @@ static void set_drained(struct lnet_ni *ni, u32 marks, bool drained)
 	lnet_shards_unlock_all(ln);
 	if (drained) {	/* requests cease; waits until peers have taken those in flight */
 		lnet_pass_begin(&p, ln, LNET_PASS_CALL);
-		lnet_ops_reselect_ni(&p, ni);
+		lnet_ops_walk(&p, lnet_op_reselect_ni, ni);
 		lnet_pass_end(&p);
 		if (lnet_push_reaches_stock(ln, ni))
 			lnet_cfg_wait(ln, is_quiet, &sent, SENT_NS);

@@ -323,7 +323,7 @@ void lnet_op_reselect(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *
 	lnet_op_try(p, op, NULL);
 }
 
-static void visit_reselect(struct lnet_pass *p, struct lnet_op *op, void *ni)
+void lnet_op_reselect_ni(struct lnet_pass *p, struct lnet_op *op, void *ni)
 {
 	struct lnet_att *att;
 
@@ -331,11 +331,6 @@ static void visit_reselect(struct lnet_pass *p, struct lnet_op *op, void *ni)
 	lnet_op_for_each_att(att, op)
 		if (lnet_att_waits(att) && att->ni == ni)
 			lnet_op_reselect(p, op, att);
-}
-
-void lnet_ops_reselect_ni(struct lnet_pass *p, struct lnet_ni *ni)
-{
-	lnet_ops_walk(p, visit_reselect, ni);
 }
 
 /*

@@ -93,8 +93,8 @@ void lnet_att_drop(struct lnet_pass *p, struct lnet_att *att);
 void lnet_att_enter(struct lnet_pass *p, struct lnet_att *att, struct lnet_path *path);
 /* [sh] @att of @op waits for credits: chooses the path again, perhaps the same. */
 void lnet_op_reselect(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att);
-/* No lock held. lnet_op_reselect() for all operations that wait for credits of @ni. */
-void lnet_ops_reselect_ni(struct lnet_pass *p, struct lnet_ni *ni);
+/* [sh] lnet_op_reselect() for attempts that wait for credits of @ni; for lnet_ops_walk(). */
+void lnet_op_reselect_ni(struct lnet_pass *p, struct lnet_op *op, void *ni);
 /* [sh] True if @op should use another NI: the peer's list omits the source NI, or soon will. */
 bool lnet_op_source_leaves(const struct lnet_op *op);
 /*

@@ -255,7 +255,7 @@ static void walked(struct replay *rp, struct lnet_pass *p, const struct lnet_rec
 		lnet_ops_leave_gone(p, r->a[0]);
 		break;
 	case LNET_RK_RESELECT:
-		lnet_ops_reselect_ni(p, ni_of(rp, r));
+		lnet_ops_walk(p, lnet_op_reselect_ni, ni_of(rp, r));
 		break;
 	default:
 		lnet_op_fail_all(p, rp->visited->peer, (enum lnet_outcome)r->a[0]);
