@@ -38,6 +38,7 @@ def test_faults():
     node.ok("set", "retry_count", "0")
     equal("a ping", ping(node, "5")[0], 0)
     fails(node, "a lost REPLY", "fault_drops", "--rate", "1", "--message", "REPLY")
+    fails(node, "all messages are lost", "fault_drops", "--drop_all")
     for outcome, when in (("local_timeout", "before"), ("network_timeout", "posted"), ("remote_timeout", "completed"),
                           ("remote_dropped", "before"), ("local_error", "posted")):
         fails(node, outcome, outcome + "_count", "--rate", "1", "--message", "GET", "--health_error", outcome,

@@ -69,6 +69,8 @@ static int read_rule(struct tool *t, struct lnetctl_fault *f)
 	f->local = tool_opt(t, "local_nid");
 	f->random = tool_opt(t, "random");
 	f->drop_all = tool_opt(t, "drop_all");
+	if (f->drop_all)
+		f->rate = 1;	/* a node rejects a rule without a rate or an interval */
 	if (tool_opt(t, "rate"))
 		f->rate = (unsigned int)tool_num(t, "rate");
 	if (tool_opt(t, "latency"))
@@ -203,7 +205,7 @@ static int run_add(struct tool *t)
 	if (!tool_opt(t, "source") || !tool_opt(t, "dest"))
 		return tool_missing("missing mandatory parameters: 'source , dest'");
 	if (!tool_opt(t, "rate") && !tool_opt(t, "interval") && !tool_opt(t, "drop_all"))
-		return tool_missing("exactly one of --rate and --interval is needed");
+		return tool_missing("exactly one of --rate, --interval and --drop_all is needed");
 	rc = read_rule(t, &f);
 	rc = rc ? rc : tool_local_check(t);
 	rc = rc ? rc : done(t, lnetctl_fault_add(t->c, &f), "add", f.delay);
