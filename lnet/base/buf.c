@@ -35,22 +35,17 @@ static bool spot_piece(struct spot *s, u32 len, struct lnet_frag *piece)
 	return true;
 }
 
-/* The address of [pos, pos + len) if it is in the first fragment, the usual case; else NULL. */
-static void *straight(const struct lnet_buf *buf, u32 pos, u32 len)
-{
-	u64 at = (u64)buf->offset + pos;
-
-	return buf->nr && len && at + len <= buf->frags->len ? (u8 *)buf->frags->base + at : NULL;
-}
-
 /* Copies @len bytes between @mem and @buf at @pos: to @buf if @write. */
 static __always_inline void copy(const struct lnet_buf *buf, u32 pos, u8 *mem, u32 len, bool write)
 {
-	void *at = straight(buf, pos, len);
+	u64 from = (u64)buf->offset + pos;
 	struct lnet_frag piece;
 	struct spot s;
+	u8 *at;
 
-	if (likely(at)) {
+	/* the usual case: the first fragment has all bytes */
+	if (likely(buf->nr && len && from + len <= buf->frags->len)) {
+		at = (u8 *)buf->frags->base + from;
 		memcpy(write ? at : mem, write ? mem : at, len);
 		return;
 	}

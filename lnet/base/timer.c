@@ -142,30 +142,19 @@ u64 lnet_wheel_next_ns(struct lnet_wheel *w)
 	u64 next_ns = U64_MAX;
 	unsigned int level;
 
-	if (unlikely(!list_empty(&w->begun))) {
-		w->soonest_ns = U64_MAX;
+	w->soonest_ns = U64_MAX;
+	if (unlikely(!list_empty(&w->begun)))
 		return w->now_tick << LNET_TICK_SHIFT;
-	}
 	for (level = 0; w->nr && level < LNET_WHEEL_LEVELS; level++) {
 		if (tick_of(w->level_ns[level]) <= w->now_tick)
 			w->level_ns[level] = level_first_ns(w, level);
 		next_ns = min(next_ns, w->level_ns[level]);
 	}
-	w->soonest_ns = U64_MAX;
 	if (next_ns != U64_MAX)
 		next_ns = tick_of(next_ns) << LNET_TICK_SHIFT;
 	if (list_empty(&w->queue))
 		return next_ns;
 	return min(next_ns, list_first_entry(&w->queue, struct lnet_timer, link)->when_ns);
-}
-
-/* Moves the slot of @level that begins now to @begun. Its timers are due or for lower levels. */
-static void begin_slot(struct lnet_wheel *w, unsigned int level)
-{
-	unsigned int slot = (w->now_tick >> (LEVEL_SHIFT * level)) & SLOT_MASK;
-
-	list_splice_tail_init(&w->slot[level][slot].timers, &w->begun);
-	w->used[level] &= ~(1ULL << slot);
 }
 
 /*
@@ -212,7 +201,7 @@ static unsigned int expire_queue(struct lnet_wheel *w, u64 now_ns, struct list_h
 static unsigned int expire_wheel(struct lnet_wheel *w, u64 now_ns, struct list_head *due,
 				 unsigned int max)
 {
-	unsigned int moves = LNET_TIMER_MOVES, nr = 0, level;
+	unsigned int moves = LNET_TIMER_MOVES, nr = 0, level, slot;
 	u64 target = now_ns >> LNET_TICK_SHIFT, next;
 
 	for (;;) {
@@ -225,9 +214,14 @@ static unsigned int expire_wheel(struct lnet_wheel *w, u64 now_ns, struct list_h
 		w->now_tick = min(next, target);
 		if (next > target)
 			return nr;
-		for (level = LNET_WHEEL_LEVELS; level-- > 0;)
-			if (!(next & ((1ULL << (LEVEL_SHIFT * level)) - 1)))
-				begin_slot(w, level);
+		/* The timers of the slots that begin now are due or for lower levels. */
+		for (level = LNET_WHEEL_LEVELS; level-- > 0;) {
+			if (next & ((1ULL << (LEVEL_SHIFT * level)) - 1))
+				continue;
+			slot = (next >> (LEVEL_SHIFT * level)) & SLOT_MASK;
+			list_splice_tail_init(&w->slot[level][slot].timers, &w->begun);
+			w->used[level] &= ~(1ULL << slot);
+		}
 	}
 }
 
