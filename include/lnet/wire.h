@@ -276,6 +276,15 @@ int lnet_pinginfo_encode(u8 *buf, unsigned int size, u32 features, u32 pid, u32 
 int lnet_pinginfo_decode(struct lnet_pinginfo *out, const u8 *buf, unsigned int len,
 			 struct lnet_pinginfo_ni *nis, unsigned int max);
 
+/* ---- REPLY to a session open request ---- */
+
+#define LNET_GRANT_SIZE 32
+
+/* Writes the REPLY to a session open request, LNET_GRANT_SIZE bytes. */
+void lnet_grant_encode(u8 *buf, u32 W, u64 instance, u64 grant);
+/* Reads the REPLY to a session open request. 0, -EPROTO */
+int lnet_grant_decode(const u8 *buf, u32 len, u32 *W, u64 *instance, u64 *grant);
+
 /* ---- TCP: acceptor request, HELLO, frame header (codecs: lnd/socklnd/wire.h) ---- */
 
 #define LNET_ACCEPTOR_PORT 988U

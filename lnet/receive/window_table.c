@@ -4,8 +4,8 @@
  * requests, and chooses windows to drop. All windows of a peer share the bounds of that peer.
  */
 #include <lnet/hash.h>
+#include <lnet/wire.h>
 #include "base/base.h"
-#include "wire/wire.h"
 #include "shard/shard.h"
 #include "topology/topology.h"
 #include "receive/receive.h"

@@ -3,8 +3,8 @@
  * Session negotiation with a peer: a ping queries its features, then follows a session open
  * request. Discovery uses the reply to the ping too. This file also sends the low-water mark.
  */
+#include <lnet/wire.h>
 #include "base/base.h"
-#include "wire/wire.h"
 #include "shard/shard.h"
 #include "topology/topology.h"
 #include "xfer/xfer.h"

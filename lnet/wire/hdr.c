@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Conversion of the LNet header between bytes and host form. */
+/* Conversion of the LNet header, and of session replies, between bytes and host form. */
 #include "plat.h"
 #include "lnet/wire.h"
 
@@ -12,8 +12,30 @@ static void put_encode(struct lnet_wire_put *w, const struct lnet_hdr *hdr)
 	w->offset = cpu_to_le32(hdr->msg.put.offset);
 }
 
-static void msg_encode(union lnet_wire_msg *w, const struct lnet_hdr *hdr)
+static struct lnet_wire_hdr_rest *rest_of(const u8 *buf, bool nid16)
 {
+	return nid16 ? &((struct lnet_wire_hdr16 *)buf)->rest :
+		       &((struct lnet_wire_hdr4 *)buf)->rest;
+}
+
+unsigned int lnet_hdr_encode(u8 *buf, const struct lnet_hdr *hdr, bool nid16)
+{
+	struct lnet_wire_hdr16 *w16 = (struct lnet_wire_hdr16 *)buf;
+	struct lnet_wire_hdr4 *w4 = (struct lnet_wire_hdr4 *)buf;
+	struct lnet_wire_hdr_rest *rest = rest_of(buf, nid16);
+	union lnet_wire_msg *w = &rest->msg;
+
+	if (nid16) {
+		w16->dest_nid = hdr->dest_nid;
+		w16->src_nid = hdr->src_nid;
+	} else {
+		w4->dest_nid = cpu_to_le64(lnet_nid_to_nid4(&hdr->dest_nid));
+		w4->src_nid = cpu_to_le64(lnet_nid_to_nid4(&hdr->src_nid));
+	}
+	rest->dest_pid = cpu_to_le32(hdr->dest_pid);
+	rest->src_pid = cpu_to_le32(hdr->src_pid);
+	rest->type = cpu_to_le32(hdr->type);
+	rest->payload_len = cpu_to_le32(hdr->payload_len);
 	memset(w, 0, sizeof(*w));
 	switch (hdr->type) {
 	case LNET_MSG_ACK:
@@ -35,34 +57,6 @@ static void msg_encode(union lnet_wire_msg *w, const struct lnet_hdr *hdr)
 		w->reply.dst_wmd = hdr->msg.reply.dst_wmd;
 		break;
 	}
-}
-
-static struct lnet_wire_hdr_rest *rest_of(const u8 *buf, bool nid16)
-{
-	return nid16 ? &((struct lnet_wire_hdr16 *)buf)->rest :
-		       &((struct lnet_wire_hdr4 *)buf)->rest;
-}
-
-unsigned int lnet_hdr_encode(u8 *buf, const struct lnet_hdr *hdr, bool nid16)
-{
-	struct lnet_wire_hdr_rest *rest = rest_of(buf, nid16);
-
-	if (nid16) {
-		struct lnet_wire_hdr16 *w = (struct lnet_wire_hdr16 *)buf;
-
-		w->dest_nid = hdr->dest_nid;
-		w->src_nid = hdr->src_nid;
-	} else {
-		struct lnet_wire_hdr4 *w = (struct lnet_wire_hdr4 *)buf;
-
-		w->dest_nid = cpu_to_le64(lnet_nid_to_nid4(&hdr->dest_nid));
-		w->src_nid = cpu_to_le64(lnet_nid_to_nid4(&hdr->src_nid));
-	}
-	rest->dest_pid = cpu_to_le32(hdr->dest_pid);
-	rest->src_pid = cpu_to_le32(hdr->src_pid);
-	rest->type = cpu_to_le32(hdr->type);
-	rest->payload_len = cpu_to_le32(hdr->payload_len);
-	msg_encode(&rest->msg, hdr);
 	return lnet_hdr_size(nid16);
 }
 
@@ -142,4 +136,36 @@ int lnet_hdr_decode_like(struct lnet_hdr *hdr, const u8 *buf, const u8 *like, bo
 			  : !memcmp(buf, like, offsetof(struct lnet_wire_hdr4, rest));
 
 	return same ? rest_decode(hdr, rest_of(buf, nid16)) : lnet_hdr_decode(hdr, buf, nid16);
+}
+
+/* ---- session replies ------------------------------------------------------------------------- */
+
+/*
+ * The REPLY to a session open request, 32 bytes, little-endian: magic, version, window, 0, instance
+ * number of the receiver, session ID.
+ */
+#define GRANT_MAGIC 0x6e65706fU	/* "open" */
+#define GRANT_VERSION 1
+
+void lnet_grant_encode(u8 *buf, u32 W, u64 instance, u64 grant)
+{
+	put_unaligned_le32(GRANT_MAGIC, buf);
+	put_unaligned_le32(GRANT_VERSION, buf + 4);
+	put_unaligned_le32(W, buf + 8);
+	put_unaligned_le32(0, buf + 12);
+	put_unaligned_le64(instance, buf + 16);
+	put_unaligned_le64(grant, buf + 24);
+}
+
+int lnet_grant_decode(const u8 *buf, u32 len, u32 *W, u64 *instance, u64 *grant)
+{
+	if (len < LNET_GRANT_SIZE || get_unaligned_le32(buf) != GRANT_MAGIC ||
+	    get_unaligned_le32(buf + 4) != GRANT_VERSION)
+		return -EPROTO;
+	*W = get_unaligned_le32(buf + 8);
+	*instance = get_unaligned_le64(buf + 16);
+	*grant = get_unaligned_le64(buf + 24);
+	if (*W < 1 || *W > 16383 || *grant == 0 || *grant == ~0ULL)
+		return -EPROTO;
+	return 0;
 }

@@ -43,39 +43,40 @@ int lnet_pinginfo_encode(u8 *buf, unsigned int size, u32 features, u32 pid, u32 
 {
 	u32 known = LNET_FEAT_LARGE_ADDR | LNET_FEAT_PRIMARY_LARGE | LNET_FEAT_METADATA;
 	struct lnet_wire_ping *head = (struct lnet_wire_ping *)buf;
-	unsigned int i, total;
-	u32 large = 0;
-	u8 *p;
+	unsigned int i, total, nr_small = 0;
+	struct lnet_wire_ping_large *w;
+	u8 *small, *large;
+	u32 flags = 0;
 
 	if (nr >= LNET_PINGINFO_NIDS_MAX)
 		return -EINVAL;
 	for (i = 0; i < nr; i++) {
 		if (lnet_nid_is_any(&nis[i].nid) || !lnet_nid_is_sane(&nis[i].nid))
 			return -EINVAL;
-		if (!lnet_nid_is_nid4(&nis[i].nid))
-			large |= LNET_FEAT_LARGE_ADDR | (i ? 0 : LNET_FEAT_PRIMARY_LARGE);
+		if (lnet_nid_is_nid4(&nis[i].nid))
+			nr_small++;
+		else
+			flags |= LNET_FEAT_LARGE_ADDR | (i ? 0 : LNET_FEAT_PRIMARY_LARGE);
 	}
 	total = lnet_pinginfo_size(nis, nr);
 	if (total > size)
 		return -ENOSPC;
 	head->magic = LNET_PING_MAGIC;
-	head->features = (features & ~known) | LNET_FEAT_NI_STATUS | large;
+	head->features = (features & ~known) | LNET_FEAT_NI_STATUS | flags;
 	head->pid = pid;
-	head->nnis = 1;
-	p = small_put(buf + sizeof(*head), LNET_NID4_LO, seq, large ? total : 0);
+	head->nnis = 1 + nr_small;
+	small = small_put(buf + sizeof(*head), LNET_NID4_LO, seq, flags ? total : 0);
+	large = small + nr_small * sizeof(struct lnet_wire_ping_ni);
 	for (i = 0; i < nr; i++) {
-		if (!lnet_nid_is_nid4(&nis[i].nid))
+		if (lnet_nid_is_nid4(&nis[i].nid)) {
+			small = small_put(small, lnet_nid_to_nid4(&nis[i].nid), nis[i].status, 0);
 			continue;
-		p = small_put(p, lnet_nid_to_nid4(&nis[i].nid), nis[i].status, 0);
-		head->nnis++;
-	}
-	for (i = 0; i < nr; i++) {
-		if (lnet_nid_is_nid4(&nis[i].nid))
-			continue;
-		memset(p, 0, large_bytes(&nis[i].nid));
-		memcpy(p, &nis[i].status, sizeof(u32));
-		memcpy(p + sizeof(u32), &nis[i].nid, nid_bytes(&nis[i].nid));
-		p += large_bytes(&nis[i].nid);
+		}
+		w = (struct lnet_wire_ping_large *)large;
+		memset(w, 0, large_bytes(&nis[i].nid));
+		w->status = nis[i].status;
+		memcpy(&w->nid, &nis[i].nid, nid_bytes(&nis[i].nid));
+		large += large_bytes(&nis[i].nid);
 	}
 	return total;
 }
@@ -116,51 +117,31 @@ static bool ni_store(struct reader *r, const struct lnet_nid *nid, u32 status)
 	return true;
 }
 
-static void smalls_read(struct reader *r, u32 nnis)
-{
-	const struct lnet_wire_ping_ni *w = (const struct lnet_wire_ping_ni *)(r->buf + HEAD_SIZE);
-	u32 i, came = (r->len - HEAD_SIZE) / sizeof(*w);
-
-	for (i = 0; i < nnis - 1 && i < came; i++, w++) {
-		struct lnet_nid nid;
-
-		lnet_nid_from_nid4(&nid, word64(r, w->nid));
-		ni_store(r, &nid, w->status);
-	}
-}
-
-static void large_read(struct reader *r, const u8 *p)
-{
-	bool first = (r->out->features & LNET_FEAT_PRIMARY_LARGE) && !r->out->has_primary;
-	struct lnet_pinginfo_ni primary;
-	struct lnet_nid nid = { 0 };
-	u32 status;
-
-	memcpy(&nid, p + sizeof(u32), p[sizeof(u32)] + 8);
-	memcpy(&status, p, sizeof(u32));
-	if (!ni_store(r, &nid, status) || !first)
-		return;
-	/* A large NID that is the primary moves to the front. */
-	r->out->has_primary = true;
-	primary = r->nis[r->out->nr - 1];
-	memmove(r->nis + 1, r->nis, (r->out->nr - 1) * sizeof(primary));
-	r->nis[0] = primary;
-}
-
 /* Skips entries of a size that no NID has, and stops at the first incomplete entry. */
 static void larges_read(struct reader *r, unsigned int pos)
 {
-	unsigned int end = min(r->len, r->out->size);
+	unsigned int end = min(r->len, r->out->size), bytes;
+	const struct lnet_wire_ping_large *w;
+	struct lnet_pinginfo_ni primary;
 
-	while (end > pos && end - pos >= sizeof(u32) + 8) {
-		const u8 *p = r->buf + pos;
-		unsigned int size = p[sizeof(u32)], bytes = sizeof(u32) + ((size + 8 + 3) & ~3U);
+	for (; end > pos && end - pos >= sizeof(u32) + 8; pos += bytes) {
+		struct lnet_nid nid = { 0 };
 
+		w = (const struct lnet_wire_ping_large *)(r->buf + pos);
+		bytes = large_bytes(&w->nid);
 		if (end - pos < bytes)
 			return;
-		if (size <= LNET_NID_SIZE_MAX)
-			large_read(r, p);
-		pos += bytes;
+		if (w->nid.size > LNET_NID_SIZE_MAX)
+			continue;
+		memcpy(&nid, &w->nid, nid_bytes(&w->nid));
+		if (!ni_store(r, &nid, w->status) || r->out->has_primary ||
+		    !(r->out->features & LNET_FEAT_PRIMARY_LARGE))
+			continue;
+		/* A large NID that is the primary moves to the front. */
+		r->out->has_primary = true;
+		primary = r->nis[r->out->nr - 1];
+		memmove(r->nis + 1, r->nis, (r->out->nr - 1) * sizeof(primary));
+		r->nis[0] = primary;
 	}
 }
 
@@ -190,7 +171,9 @@ int lnet_pinginfo_decode(struct lnet_pinginfo *out, const u8 *buf, unsigned int 
 			 struct lnet_pinginfo_ni *nis, unsigned int max)
 {
 	struct reader r = { out, buf, len, nis, max };
-	u32 nnis, msg_size;
+	const struct lnet_wire_ping_ni *w = (const struct lnet_wire_ping_ni *)(buf + HEAD_SIZE);
+	u32 nnis, msg_size, i;
+	struct lnet_nid nid;
 	unsigned int small;
 
 	memset(out, 0, sizeof(*out));
@@ -202,7 +185,10 @@ int lnet_pinginfo_decode(struct lnet_pinginfo *out, const u8 *buf, unsigned int 
 		out->size = msg_size;
 	if (out->size > LNET_PINGINFO_MAX)
 		goto corrupt;
-	smalls_read(&r, nnis);
+	for (i = 0; i < min(nnis - 1, (u32)((len - HEAD_SIZE) / sizeof(*w))); i++) {
+		lnet_nid_from_nid4(&nid, word64(&r, w[i].nid));
+		ni_store(&r, &nid, w[i].status);
+	}
 	out->has_primary = !(out->features & LNET_FEAT_PRIMARY_LARGE) && out->nr > 0;
 	larges_read(&r, small);
 	if (len < out->size)

@@ -9,9 +9,9 @@
  */
 #include <stdlib.h>
 #include <lnet/socklnd.h>
+#include <lnet/wire.h>
 #include "fuzz.h"
 #include "lnd/socklnd/user.h"
-#include "wire/wire.h"
 #include "topology/topology.h"
 #include "service/service.h"
 #include "router/router.h"

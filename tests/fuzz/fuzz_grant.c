@@ -8,9 +8,9 @@
  * and while nobody lies, nothing takes effect twice and what succeeded took effect.
  */
 #include <stdlib.h>
+#include <lnet/wire.h>
 #include "fuzz.h"
 #include "rails.h"
-#include "lnet/wire/wire.h"
 
 enum step { PUT, GET, RULE, RUN, RELEASE, RESTART, FORGE, LIE, LAND, GIVE, LOST, TUNE, AGAIN, PARK,
 	    CODEC, CLEAR, GONE, NR_STEPS };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The receiver's windows: made by openings only, bounded, dropped when they may be. */
+#include <lnet/wire.h>
 #include "rails.h"
-#include "wire/wire.h"
 #include "receive/receive.h"
 
 static struct lnet_shard *shard(void)
