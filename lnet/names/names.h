@@ -46,6 +46,8 @@ static inline struct lnet_part lnet_part_cut(struct lnet_part *from, char c)
 /* ---- nid.c ----------------------------------------------------------------------------------- */
 /* As lnet_net_parse(). */
 int lnet_net_parse_part(u32 *net, struct lnet_part text);
+/* Reads an address to network order. Returns its size as in a NID: 0, LNET_NID_SIZE_MAX; -EINVAL */
+int lnet_ip_parse(u8 ip[16], struct lnet_part text, enum lnet_addr_form form);
 
 /* ---- nid_list.c ------------------------------------------------------------------------------ */
 enum lnet_nidlist_kind {
@@ -54,15 +56,20 @@ enum lnet_nidlist_kind {
 	ITEM_RANGES,		/* a number, or four bytes, each in a set of ranges */
 };
 
+/* Expressions of a list: @nr from the index @first on. */
+struct lnet_nidlist_run {
+	u16 first, nr;
+};
+
 struct lnet_nidlist_item {
 	u32 net;		/* without its number if that is a range */
-	u16 first_net, nr_nets;	/* expressions of the number; none: @net has it */
+	struct lnet_nidlist_run num;	/* of the net; none: @net has its number */
 	u8 kind;
 	u8 bits;		/* MASK: how many are compared */
 	bool large;		/* MASK: of a 16-byte address */
 	u8 nr_parts;		/* 4 for an IP address, else 1 */
 	u8 ip[16];		/* MASK: network order */
-	u16 first[4], nr[4];	/* RANGES: expressions of each part */
+	struct lnet_nidlist_run part[4];	/* RANGES */
 };
 
 /* lo <= v <= hi and (v - lo) % stride == 0; stride is never 0. */
@@ -103,7 +110,7 @@ int lnet_ip2nets_check(const char *text);
 /* As lnet_networks_check(), for "tcp[1-3] 2 10.0.0.1@tcp:5; ...". */
 int lnet_routes_check(const char *text);
 
-/* ---- udsp_words.c ---------------------------------------------------------------------------- */
+/* ---- ioctl_words.c --------------------------------------------------------------------------- */
 /* Words of a rule with texts of LNET_UDSP_TEXT bytes, rounded up. */
 #define LNET_UDSP_WORDS	(LNET_NR_UDSP_ENDS * (1 + LNET_NIDLIST_WORDS))
 

@@ -45,18 +45,6 @@ static __printf(2, 3) char *append(char *p, const char *fmt, ...)
 	return p;
 }
 
-/* The value of a hexadecimal digit; -1: @c is none. */
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
 /* All of [text, text + len) must be digits of @base, at least one, with a value <= @limit. */
 static int num_parse(u32 *value, const char *text, unsigned int len, unsigned int base, u32 limit)
 {
@@ -66,9 +54,10 @@ static int num_parse(u32 *value, const char *text, unsigned int len, unsigned in
 	if (!len)
 		return -EINVAL;
 	for (i = 0; i < len; i++) {
-		int digit = hex_digit(text[i]);
+		unsigned char c = text[i];
+		u32 digit = isdigit(c) ? c - '0' : isxdigit(c) ? tolower(c) - 'a' + 10 : base;
 
-		if (digit < 0 || digit >= (int)base)
+		if (digit >= base)
 			return -EINVAL;
 		sum = sum * base + digit;
 		if (sum > limit)
@@ -175,40 +164,29 @@ int lnet_ip4_parse(u32 *ip, const char *text, unsigned int len)
 	return 0;
 }
 
-/* The first of the longest runs of zero words; 0: none has the two words that "::" requires. */
-static unsigned int zero_run(const u16 word[8], unsigned int *start)
-{
-	unsigned int i, run = 0, best = 1;
-
-	for (i = 0; i < 8; i++) {
-		run = word[i] ? 0 : run + 1;
-		if (run > best) {
-			best = run;
-			*start = i + 1 - run;
-		}
-	}
-	return best > 1 ? best : 0;
-}
-
 static char *put_ip6(char *p, const struct lnet_nid *nid)
 {
-	unsigned int i, start = 8, run;
+	unsigned int i, run = 0, longest = 1, start = 8;
 	u16 word[8];
 
-	for (i = 0; i < 4; i++) {
-		word[2 * i] = (u16)(be32_to_cpu(nid->addr[i]) >> 16);
-		word[2 * i + 1] = (u16)be32_to_cpu(nid->addr[i]);
-	}
-	run = zero_run(word, &start);
+	/* "::" replaces the first of the longest runs of zero words, if it has two or more. */
 	for (i = 0; i < 8; i++) {
-		if (run && i == start) {
+		word[i] = (u16)(be32_to_cpu(nid->addr[i / 2]) >> (i % 2 ? 0 : 16));
+		run = word[i] ? 0 : run + 1;
+		if (run > longest) {
+			longest = run;
+			start = i + 1 - run;
+		}
+	}
+	for (i = 0; i < 8; i++) {
+		if (i == start) {
 			p = append(p, i ? ":" : "::");
-			i += run - 1;
+			i += longest - 1;
 			if (i == 7)
 				return p;
 			continue;
 		}
-		if (i == 6 && start == 0 && run == 5 && word[5] == 0xffff)
+		if (i == 6 && start == 0 && longest == 5 && word[5] == 0xffff)
 			return put_ip4(p, be32_to_cpu(nid->addr[3]));
 		p = append(p, i < 7 ? "%x:" : "%x", word[i]);
 	}
@@ -256,6 +234,21 @@ int lnet_ip6_parse(u8 ip[16], const char *text, unsigned int len)
 	return 0;
 }
 
+int lnet_ip_parse(u8 ip[16], struct lnet_part text, enum lnet_addr_form form)
+{
+	u32 ip4;
+
+	if (form != LNET_ADDR_IP && form != LNET_ADDR_IP4)
+		return -EINVAL;
+	if (!lnet_ip4_parse(&ip4, text.at, text.len)) {
+		put_unaligned_be32(ip4, ip);
+		return 0;
+	}
+	if (form != LNET_ADDR_IP || lnet_ip6_parse(ip, text.at, text.len))
+		return -EINVAL;
+	return LNET_NID_SIZE_MAX;
+}
+
 /* ---- NIDs ---- */
 
 static char *put_addr(char *p, const struct lnet_nid *nid)
@@ -296,34 +289,23 @@ char *lnet_id_str(u32 pid, const struct lnet_nid *nid, char *buf)
 	return buf;
 }
 
-static int addr_parse(struct lnet_nid *nid, struct lnet_part text, enum lnet_addr_form form)
+static int nid_addr_parse(struct lnet_nid *nid, struct lnet_part text, enum lnet_addr_form form)
 {
-	u8 ip6[16];
-	u32 num;
+	u8 *ip = (u8 *)nid->addr;
+	u32 num = 0;
+	int size;
 
-	switch (form) {
-	case LNET_ADDR_NONE:
-		return 0;
-	case LNET_ADDR_IP:
-	case LNET_ADDR_IP4:
-		if (!lnet_ip4_parse(&num, text.at, text.len))
-			break;
-		if (form != LNET_ADDR_IP || lnet_ip6_parse(ip6, text.at, text.len))
+	if (form == LNET_ADDR_NONE || form == LNET_ADDR_NUM) {
+		if (form == LNET_ADDR_NUM && lnet_num_parse(&num, text.at, text.len, ~0U))
 			return -EINVAL;
-		/* A link-local address needs a scope, which a NID cannot have. */
-		if (ip6[0] == 0xfe && (ip6[1] & 0xc0) == 0x80)
-			return -EINVAL;
-		nid->size = LNET_NID_SIZE_MAX;
-		memcpy(nid->addr, ip6, sizeof(ip6));
+		nid->addr[0] = cpu_to_be32(num);
 		return 0;
-	case LNET_ADDR_NUM:
-		if (!lnet_num_parse(&num, text.at, text.len, ~0U))
-			break;
-		fallthrough;
-	default:
-		return -EINVAL;
 	}
-	nid->addr[0] = cpu_to_be32(num);
+	size = lnet_ip_parse(ip, text, form);
+	/* A link-local address needs a scope, which a NID cannot have. */
+	if (size < 0 || (size && ip[0] == 0xfe && (ip[1] & 0xc0) == 0x80))
+		return -EINVAL;
+	nid->size = (u8)size;
 	return 0;
 }
 
@@ -345,7 +327,7 @@ int lnet_nid_parse(struct lnet_nid *nid, const char *text)
 		return -EINVAL;
 	new.type = (u8)lnet_net_type(net);
 	new.num = cpu_to_be16((u16)lnet_net_num(net));
-	if (addr_parse(&new, addr, lnet_net_addr_form(net)))
+	if (nid_addr_parse(&new, addr, lnet_net_addr_form(net)))
 		return -EINVAL;
 	*nid = new;
 	return 0;

@@ -16,11 +16,6 @@ static bool is_star(struct lnet_part p)
 	return p.len == 1 && p.at[0] == '*';
 }
 
-static int number_parse(u32 *value, struct lnet_part p, u32 limit)
-{
-	return lnet_num_parse(value, p.at, p.len, limit);
-}
-
 /* number | '*' | number '-' number [ '/' stride ] */
 static int expr_parse(struct lnet_nidlist *list, struct lnet_part p, u32 limit)
 {
@@ -34,27 +29,27 @@ static int expr_parse(struct lnet_nidlist *list, struct lnet_part p, u32 limit)
 	range = lnet_part_cut(&p, '/');
 	ranged = lnet_part_has(&range, '-');
 	lo = lnet_part_cut(&range, '-');
-	if (number_parse(&expr->lo, lo, limit))
+	if (lnet_num_parse(&expr->lo, lo.at, lo.len, limit))
 		return -EINVAL;
 	expr->hi = expr->lo;
-	if (ranged && number_parse(&expr->hi, range, limit))
+	if (ranged && lnet_num_parse(&expr->hi, range.at, range.len, limit))
 		return -EINVAL;
-	if (strided && (!ranged || number_parse(&expr->stride, p, ~0U)))
+	if (strided && (!ranged || lnet_num_parse(&expr->stride, p.at, p.len, ~0U)))
 		return -EINVAL;
 	return expr->lo <= expr->hi && expr->stride ? 0 : -EINVAL;
 }
 
-/* Reads one expression, or several in brackets. *@first: the index of the first; *@nr: how many. */
-static int exprs_parse(struct lnet_nidlist *list, struct lnet_part p, u32 limit, u16 *first,
-		       u16 *nr)
+/* Reads one expression, or several in brackets. */
+static int exprs_parse(struct lnet_nidlist *list, struct lnet_part p, u32 limit,
+		       struct lnet_nidlist_run *run)
 {
 	bool more;
 
-	*first = (u16)list->nr_exprs;
+	run->first = (u16)list->nr_exprs;
 	if (!p.len || p.at[0] != '[') {
 		if (lnet_part_has(&p, '-'))
 			return -EINVAL;
-		*nr = 1;
+		run->nr = 1;
 		return expr_parse(list, p, limit);
 	}
 	if (p.at[p.len - 1] != ']')
@@ -65,7 +60,7 @@ static int exprs_parse(struct lnet_nidlist *list, struct lnet_part p, u32 limit,
 		more = lnet_part_has(&p, ',');
 		if (expr_parse(list, lnet_part_cut(&p, ','), limit))
 			return -EINVAL;
-		(*nr)++;
+		run->nr++;
 	} while (more);
 	return 0;
 }
@@ -73,29 +68,19 @@ static int exprs_parse(struct lnet_nidlist *list, struct lnet_part p, u32 limit,
 static int mask_parse(struct lnet_nidlist_item *item, struct lnet_part p, enum lnet_addr_form form)
 {
 	bool has_bits = lnet_part_has(&p, '/');
-	struct lnet_part addr = lnet_part_cut(&p, '/');
-	u32 ip, bits, limit = 32;
+	int size = lnet_ip_parse(item->ip, lnet_part_cut(&p, '/'), form);
+	u32 limit = size ? 128 : 32, bits = limit;
 
+	if (size < 0 || (has_bits && lnet_num_parse(&bits, p.at, p.len, limit)))
+		return -EINVAL;
 	item->kind = ITEM_MASK;
-	if (form != LNET_ADDR_IP && form != LNET_ADDR_IP4)
-		return -EINVAL;
-	if (!lnet_ip4_parse(&ip, addr.at, addr.len)) {
-		put_unaligned_be32(ip, item->ip);
-	} else {
-		if (form != LNET_ADDR_IP || lnet_ip6_parse(item->ip, addr.at, addr.len))
-			return -EINVAL;
-		item->large = true;
-		limit = 128;
-	}
-	bits = limit;
-	if (has_bits && number_parse(&bits, p, limit))
-		return -EINVAL;
+	item->large = size;
 	item->bits = (u8)bits;
 	return bits ? 0 : -EINVAL;
 }
 
-static int addr_parse(struct lnet_nidlist *list, struct lnet_nidlist_item *item,
-		      struct lnet_part p)
+static int item_addr_parse(struct lnet_nidlist *list, struct lnet_nidlist_item *item,
+			   struct lnet_part p)
 {
 	enum lnet_addr_form form = lnet_net_addr_form(item->net);
 	bool is_ip = form == LNET_ADDR_IP || form == LNET_ADDR_IP4;
@@ -114,7 +99,7 @@ static int addr_parse(struct lnet_nidlist *list, struct lnet_nidlist_item *item,
 		return -EINVAL;
 	for (i = 0; i < item->nr_parts; i++)
 		if (exprs_parse(list, is_ip ? lnet_part_cut(&p, '.') : p, is_ip ? 255 : ~0U,
-				&item->first[i], &item->nr[i]))
+				&item->part[i]))
 			return -EINVAL;
 	return 0;
 }
@@ -134,35 +119,19 @@ static int net_parse(struct lnet_nidlist *list, struct lnet_nidlist_item *item,
 		return -EINVAL;
 	nums.at += net.len;
 	nums.len -= net.len;
-	return exprs_parse(list, nums, 0xffff, &item->first_net, &item->nr_nets);
-}
-
-static int items_parse(struct lnet_nidlist *list, struct lnet_part text)
-{
-	while (text.len) {
-		struct lnet_part net = lnet_part_cut(&text, ' '), addr;
-		struct lnet_nidlist_item *item = &list->items[list->nr];
-
-		if (!net.len)
-			continue;
-		list->nr++;
-		addr = lnet_part_cut(&net, '@');
-		if (net_parse(list, item, net) || addr_parse(list, item, addr))
-			return -EINVAL;
-	}
-	return list->nr ? 0 : -EINVAL;
+	return exprs_parse(list, nums, 0xffff, &item->num);
 }
 
 int lnet_nidlist_parse(struct lnet_nidlist *list, const char *text)
 {
-	struct lnet_part all = lnet_part_of(text, LNET_NIDLIST_TEXT_MAX + 1);
+	struct lnet_part all = lnet_part_of(text, LNET_NIDLIST_TEXT_MAX + 1), net, addr;
 	unsigned int nr_items = count(all, ' ') + 1;
 	/*
 	 * A bound: each expression begins the text, or follows a separator of items, a '.', a ','
 	 * or a '['.
 	 */
 	unsigned int nr_exprs = nr_items + count(all, '.') + count(all, ',') + count(all, '[');
-	int rc;
+	struct lnet_nidlist_item *item;
 
 	memset(list, 0, sizeof(*list));
 	if (all.len > LNET_NIDLIST_TEXT_MAX)
@@ -172,10 +141,20 @@ int lnet_nidlist_parse(struct lnet_nidlist *list, const char *text)
 	if (!list->items)
 		return -ENOMEM;
 	list->exprs = (struct lnet_nidlist_expr *)(list->items + nr_items);
-	rc = items_parse(list, all);
-	if (rc)
-		lnet_nidlist_free(list);
-	return rc;
+	while (all.len) {
+		net = lnet_part_cut(&all, ' ');
+		if (!net.len)
+			continue;
+		item = &list->items[list->nr++];
+		addr = lnet_part_cut(&net, '@');
+		if (net_parse(list, item, net) || item_addr_parse(list, item, addr))
+			goto invalid;
+	}
+	if (list->nr)
+		return 0;
+invalid:
+	lnet_nidlist_free(list);
+	return -EINVAL;
 }
 
 void lnet_nidlist_free(struct lnet_nidlist *list)
@@ -184,30 +163,15 @@ void lnet_nidlist_free(struct lnet_nidlist *list)
 	memset(list, 0, sizeof(*list));
 }
 
-static bool exprs_match(const struct lnet_nidlist_expr *expr, unsigned int nr, u32 value)
+static bool exprs_match(const struct lnet_nidlist *list, struct lnet_nidlist_run run, u32 value)
 {
-	for (; nr; nr--, expr++)
+	const struct lnet_nidlist_expr *expr = list->exprs + run.first;
+
+	for (; run.nr; run.nr--, expr++)
 		if (value >= expr->lo && value <= expr->hi &&
 		    (value - expr->lo) % expr->stride == 0)
 			return true;
 	return false;
-}
-
-static bool ranges_match(const struct lnet_nidlist *list, const struct lnet_nidlist_item *item,
-			 const struct lnet_nid *nid)
-{
-	u32 addr = be32_to_cpu(nid->addr[0]);
-	unsigned int part;
-
-	if (nid->size)
-		return false;
-	if (item->nr_parts == 1)
-		return exprs_match(list->exprs + item->first[0], item->nr[0], addr);
-	for (part = 0; part < 4; part++)
-		if (!exprs_match(list->exprs + item->first[part], item->nr[part],
-				 (addr >> (24 - 8 * part)) & 0xff))
-			return false;
-	return true;
 }
 
 static bool mask_match(const struct lnet_nidlist_item *item, const struct lnet_nid *nid)
@@ -223,17 +187,26 @@ static bool mask_match(const struct lnet_nidlist_item *item, const struct lnet_n
 static bool item_match(const struct lnet_nidlist *list, const struct lnet_nidlist_item *item,
 		       const struct lnet_nid *nid)
 {
-	u32 net = lnet_nid_net(nid);
+	u32 net = lnet_nid_net(nid), addr = be32_to_cpu(nid->addr[0]);
+	unsigned int i;
 
-	if (!item->nr_nets && item->net != net)
+	if (!item->num.nr && item->net != net)
 		return false;
-	if (item->nr_nets && (lnet_net_type(item->net) != lnet_net_type(net) ||
-			      !exprs_match(list->exprs + item->first_net, item->nr_nets,
-					   lnet_net_num(net))))
+	if (item->num.nr && (lnet_net_type(item->net) != lnet_net_type(net) ||
+			     !exprs_match(list, item->num, lnet_net_num(net))))
 		return false;
 	if (item->kind == ITEM_MASK)
 		return mask_match(item, nid);
-	return item->kind == ITEM_ALL || ranges_match(list, item, nid);
+	if (item->kind == ITEM_ALL)
+		return true;
+	if (nid->size)
+		return false;
+	if (item->nr_parts == 1)
+		return exprs_match(list, item->part[0], addr);
+	for (i = 0; i < 4; i++)
+		if (!exprs_match(list, item->part[i], addr >> (24 - 8 * i) & 0xff))
+			return false;
+	return true;
 }
 
 bool lnet_nidlist_match(const struct lnet_nidlist *list, const struct lnet_nid *nid)

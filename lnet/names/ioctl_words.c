@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Ranges of NIDs as 32-bit words, the form in which ioctls have them. */
+/* Ranges of NIDs, and the patterns of selection policies, as the 32-bit words of ioctls. */
+#include "plat.h"
+#include <uapi/lnet_ioctl.h>
 #include "names/names.h"
 
 #define RANGE 3	/* words: lo, hi, stride */
@@ -18,60 +20,51 @@ static void put(struct out *o, u32 word)
 	o->nr++;
 }
 
-static void put_range(struct out *o, u32 lo, u32 hi, u32 stride)
-{
-	put(o, lo);
-	put(o, hi);
-	put(o, stride);
-}
-
-static void put_exprs(struct out *o, const struct lnet_nidlist_expr *expr, unsigned int nr)
+/* Writes the number of ranges, and the ranges. */
+static void put_ranges(struct out *o, const struct lnet_nidlist_expr *range, unsigned int nr)
 {
 	put(o, nr);
-	for (; nr; nr--, expr++)
-		put_range(o, expr->lo, expr->hi, expr->stride);
+	for (; nr; nr--, range++) {
+		put(o, range->lo);
+		put(o, range->hi);
+		put(o, range->stride);
+	}
 }
 
 static void put_part(struct out *o, const struct lnet_nidlist *list,
 		     const struct lnet_nidlist_item *item, unsigned int part)
 {
-	unsigned int before = 8 * part, bits;
-	u32 free;
+	struct lnet_nidlist_expr range = { 0, item->nr_parts == 4 ? 255 : ~0U, 1 };
+	unsigned int before = 8 * part, bits = item->bits > before ? item->bits - before : 0;
+	u32 free = bits < 8 ? 0xffU >> bits : 0;
 
 	if (item->kind == ITEM_RANGES) {
-		put_exprs(o, list->exprs + item->first[part], item->nr[part]);
+		put_ranges(o, list->exprs + item->part[part].first, item->part[part].nr);
 		return;
 	}
-	put(o, 1);
 	if (item->kind == ITEM_MASK) {	/* all bytes with these first bits */
-		bits = item->bits > before ? item->bits - before : 0;
-		free = bits < 8 ? 0xffU >> bits : 0;
-		put_range(o, item->ip[part] & ~free, item->ip[part] | free, 1);
-	} else {
-		put_range(o, 0, item->nr_parts == 4 ? 255 : ~0U, 1);
+		range.lo = item->ip[part] & ~free;
+		range.hi = item->ip[part] | free;
 	}
+	put_ranges(o, &range, 1);
 }
 
 int lnet_nidlist_words(const struct lnet_nidlist *list, bool net_alone, u32 *words,
 		       unsigned int max)
 {
 	const struct lnet_nidlist_item *item = list->items;
-	u32 num = lnet_net_num(item->net);
+	struct lnet_nidlist_expr num = { lnet_net_num(item->net), lnet_net_num(item->net), 1 };
 	struct out o = { .words = words, .max = max };
-	unsigned int part, nr;
+	unsigned int part, nr = net_alone ? 0 : item->nr_parts;
 
 	if (item->kind == ITEM_MASK && item->large)
 		return -EOPNOTSUPP;
-	nr = net_alone ? 0 : item->nr_parts;
 	put(&o, nr);
 	put(&o, lnet_net_type(item->net));
-	if (item->nr_nets) {
-		put_exprs(&o, list->exprs + item->first_net, item->nr_nets);
-	} else {
-		put(&o, num ? 1 : 0);
-		if (num)
-			put_range(&o, num, num, 1);
-	}
+	if (item->num.nr)
+		put_ranges(&o, list->exprs + item->num.first, item->num.nr);
+	else
+		put_ranges(&o, &num, num.lo ? 1 : 0);
 	for (part = 0; part < nr; part++)
 		put_part(&o, list, item, part);
 	return o.nr <= max ? (int)o.nr : -E2BIG;
@@ -164,4 +157,87 @@ int lnet_nidlist_unwords(const u32 *words, unsigned int nr, char *text, unsigned
 	if (nets)
 		say_ranges(&net, nets, U64_MAX);
 	return net.err ? net.err : (int)in.at;
+}
+
+/* ---- selection policies ---------------------------------------------------------------------- */
+
+int lnet_udsp_pattern_parse(struct lnet_nidlist *list, bool *is_net, const char *text)
+{
+	char all[LNET_UDSP_TEXT + 2];
+
+	*is_net = !strchr(text, '@');
+	if (strchr(text, ' '))
+		return -EINVAL;
+	scnprintf(all, sizeof(all), "%s%s", *is_net ? "*@" : "", text);
+	return lnet_nidlist_parse(list, all);
+}
+
+int lnet_udsp_pattern_check(const char *text)
+{
+	struct lnet_nidlist list;
+	bool is_net;
+	int rc = lnet_udsp_pattern_parse(&list, &is_net, text);
+
+	if (!rc)
+		lnet_nidlist_free(&list);
+	return rc;
+}
+
+static u32 tag_of(unsigned int end)
+{
+	static const char tags[LNET_NR_UDSP_ENDS][4] = LNET_IOC_UDSP_ENDS;
+	u32 tag;
+
+	memcpy(&tag, tags[end], sizeof(tag));
+	return tag;
+}
+
+/* Words of an end that is not given: no expressions, no net, no ranges. */
+#define NOTHING 3
+
+int lnet_udsp_words(const struct lnet_udsp_rule *rule, u32 *words)
+{
+	struct lnet_nidlist list;
+	unsigned int i, nr = 0;
+	bool net_alone;
+	int rc;
+
+	for (i = 0; i < LNET_NR_UDSP_ENDS; i++) {
+		words[nr++] = tag_of(i);
+		if (!rule->text[i][0]) {
+			memset(words + nr, 0, NOTHING * sizeof(words[0]));
+			nr += NOTHING;
+			continue;
+		}
+		rc = lnet_udsp_pattern_parse(&list, &net_alone, rule->text[i]);
+		if (rc)
+			return rc;
+		rc = lnet_nidlist_words(&list, net_alone, words + nr, LNET_NIDLIST_WORDS);
+		lnet_nidlist_free(&list);
+		if (rc < 0)
+			return rc;
+		nr += (unsigned int)rc;
+	}
+	return (int)nr;
+}
+
+int lnet_udsp_unwords(struct lnet_udsp_rule *rule, const u32 *words, unsigned int nr)
+{
+	unsigned int i, at = 0;
+	int rc;
+
+	for (i = 0; i < LNET_NR_UDSP_ENDS; i++) {
+		if (at >= nr || words[at] != tag_of(i))
+			return -EINVAL;
+		at++;
+		rule->text[i][0] = 0;
+		rc = NOTHING;
+		if (nr - at < NOTHING || words[at] || words[at + 1] || words[at + 2])
+			rc = lnet_nidlist_unwords(words + at, nr - at, rule->text[i],
+						  LNET_UDSP_TEXT);
+		if (rc < 0)
+			return rc;
+		at += (unsigned int)rc;
+	}
+	return 0;
 }
