@@ -64,7 +64,7 @@ static struct lnet_peer_ni *target_of(struct lnet *ln, const struct lnet_nid *ni
 	own = lnet_ni_find(ln, nid);
 	if (!own) {
 		if (!pni)
-			pni = lnet_peer_ni_want(ln, nid);
+			pni = lnet_peer_ni_want(ln, nid, NULL);
 		to = pni ? lnet_peer_ni_target(pni) : NULL;
 		if (pni && !to)
 			WRITE_ONCE(pni->not_own_gen, gen);
@@ -77,7 +77,7 @@ static struct lnet_peer_ni *target_of(struct lnet *ln, const struct lnet_nid *ni
 		lnet_peer_ni_put(pni);
 	lnet_ni_put(own);
 	lnet_nid_from_nid4(&lo, LNET_NID4_LO);
-	return lnet_peer_ni_want(ln, &lo);
+	return lnet_peer_ni_want(ln, &lo, NULL);
 }
 
 static int prepare(struct lnet *ln, struct lnet_op *op, struct lnet_md *md,

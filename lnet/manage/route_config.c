@@ -82,7 +82,7 @@ static int add_by(struct lnet *ln, const struct lnet_route_cfg *cfg, struct lnet
 /* cfg_mutex held. */
 static int add_checked(struct lnet *ln, const struct lnet_route_cfg *cfg)
 {
-	struct lnet_peer_ni *pni = lnet_peer_ni_want(ln, &cfg->gateway);
+	struct lnet_peer_ni *pni = lnet_peer_ni_want(ln, &cfg->gateway, NULL);
 	int err = pni ? add_by(ln, cfg, pni) : -ENOMEM;
 
 	lnet_peer_ni_put(pni);

@@ -83,7 +83,7 @@ static int join(struct lnet_pass *p, struct lnet_disc_ask *ask, struct lnet_peer
 /* No lock held. Finds or makes the peer with the NID, and waits for it or ends @ask. */
 static void seek(struct lnet_pass *p, struct lnet_disc_ask *ask)
 {
-	struct lnet_peer_ni *pni = lnet_peer_ni_want(p->ln, &ask->nid);
+	struct lnet_peer_ni *pni = lnet_peer_ni_want(p->ln, &ask->nid, NULL);
 	int rc = READ_ONCE(p->ln->stopping) ? -ESHUTDOWN : -ENOMEM;
 
 	if (pni) {

@@ -34,18 +34,22 @@ static struct lnet_peer_ni *hash_find(struct lnet *ln, const struct lnet_nid *ni
 	return NULL;
 }
 
-static void hash_del(struct lnet *ln, struct lnet_peer_ni *pni)
+/* Unlists @pni: look-ups no longer find it. */
+static void hash_del(struct lnet_peer_ni *pni)
 {
+	if (pni->deleted)
+		return;
+	pni->deleted = 1;
 	hlist_del_init(&pni->hash);
-	ln->nr_nids--;
+	pni->ln->nr_nids--;
 }
 
 /* No lock held. Without memory for a larger table, the chains become longer. */
 static void hash_grow(struct lnet *ln)
 {
 	unsigned int bits = READ_ONCE(ln->nid_bits), i;
-	struct hlist_head *table, *old;
 	struct lnet_peer_ni *pni;
+	struct hlist_head *table;
 	struct hlist_node *next;
 
 	if (READ_ONCE(ln->nr_nids) >> bits < 2 || bits >= 24)
@@ -54,19 +58,17 @@ static void hash_grow(struct lnet *ln)
 	if (!table)
 		return;
 	spin_lock(&ln->nid_lock);
-	old = table;
-	if (ln->nid_bits == bits) {
-		old = ln->nids;
-		ln->nids = table;
+	if (ln->nid_bits == bits) {	/* no other thread has replaced the table */
+		swap(ln->nids, table);
 		WRITE_ONCE(ln->nid_bits, bits + 2);
+		for (i = 0; i < 1U << bits; i++)
+			hlist_for_each_entry_safe(pni, next, &table[i], hash) {
+				hlist_del(&pni->hash);
+				hlist_add_head(&pni->hash, bucket(ln, &pni->nid));
+			}
 	}
-	for (i = 0; old != table && i < 1U << bits; i++)
-		hlist_for_each_entry_safe(pni, next, &old[i], hash) {
-			hlist_del(&pni->hash);
-			hlist_add_head(&pni->hash, bucket(ln, &pni->nid));
-		}
 	spin_unlock(&ln->nid_lock);
-	kvfree(old);
+	kvfree(table);
 }
 
 /* ---- objects --------------------------------------------------------------------------------- */
@@ -121,11 +123,6 @@ bool lnet_peer_ni_is_configured(struct lnet_peer_ni *pni)
 	return is;
 }
 
-static struct lnet_shard *shard_of(struct lnet *ln, const struct lnet_nid *primary)
-{
-	return &ln->shard[lnet_nid_hash(primary) % ln->nr_shards];
-}
-
 /* A peer behind routers is pinned to shard 0, as the routers are. */
 static struct lnet_shard *home_of(struct lnet *ln, const struct lnet_nid *primary)
 {
@@ -134,7 +131,7 @@ static struct lnet_shard *home_of(struct lnet *ln, const struct lnet_nid *primar
 	spin_lock(&ln->nid_lock);
 	is_near = lnet_net_is_local(ln, lnet_nid_net(primary));
 	spin_unlock(&ln->nid_lock);
-	return is_near ? shard_of(ln, primary) : &ln->shard[0];
+	return &ln->shard[is_near ? lnet_nid_hash(primary) % ln->nr_shards : 0];
 }
 
 struct lnet_peer *lnet_peer_new(struct lnet *ln, const struct lnet_nid *primary)
@@ -279,30 +276,6 @@ struct lnet_peer_ni *lnet_peer_ni_any(struct lnet_peer *peer)
 	return NULL;
 }
 
-/* [sh, no nid_lock] Lists @pni in hash and peer. False: another thread listed the NID first. */
-static bool publish(struct lnet *ln, struct lnet_peer_ni *pni)
-{
-	struct lnet_peer *peer = pni->peer;
-	bool first;
-
-	spin_lock(&ln->nid_lock);
-	first = !hash_find(ln, &pni->nid);
-	if (first) {
-		pni->ix = ++ln->pni_ix;
-		hlist_add_head(&pni->hash, bucket(ln, &pni->nid));
-		ln->nr_nids++;
-		list_add_tail(&pni->link, &peer->pnis);
-		peer->nr_pnis++;
-		if (list_empty(&peer->link)) {
-			list_add_tail(&peer->link, &ln->peers);
-			peer->seq = ++ln->peer_seq;
-			WRITE_ONCE(ln->nr_peers, ln->nr_peers + 1);
-		}
-	}
-	spin_unlock(&ln->nid_lock);
-	return first;
-}
-
 int lnet_peer_ni_make(struct lnet_peer *peer, const struct lnet_nid *nid)
 {
 	struct lnet_peer_ni *pni = pni_alloc(peer, nid);
@@ -313,12 +286,25 @@ int lnet_peer_ni_make(struct lnet_peer *peer, const struct lnet_nid *nid)
 	if (!pni)
 		return -ENOMEM;
 	err = lnet_paths_lock(pni, &spare);
-	if (!err && !publish(ln, pni))
+	spin_lock(&ln->nid_lock);
+	if (!err && hash_find(ln, nid))		/* another thread listed the NID first */
 		err = -EEXIST;
 	if (!err) {
 		lnet_peer_ni_hold(pni);		/* reference of the hash */
-		lnet_paths_attach(pni, &spare);
+		pni->ix = ++ln->pni_ix;
+		hlist_add_head(&pni->hash, bucket(ln, nid));
+		ln->nr_nids++;
+		list_add_tail(&pni->link, &peer->pnis);
+		peer->nr_pnis++;
+		if (list_empty(&peer->link)) {
+			list_add_tail(&peer->link, &ln->peers);
+			peer->seq = ++ln->peer_seq;
+			WRITE_ONCE(ln->nr_peers, ln->nr_peers + 1);
+		}
 	}
+	spin_unlock(&ln->nid_lock);
+	if (!err)
+		lnet_paths_attach(pni, &spare);
 	spin_unlock(&pni->sh->lock);
 	lnet_paths_free(&spare);
 	lnet_peer_ni_put(pni);
@@ -327,12 +313,11 @@ int lnet_peer_ni_make(struct lnet_peer *peer, const struct lnet_nid *nid)
 }
 
 /*
- * Finds or creates the peer NI @nid. @claimer: the peer whose message named @nid, or NULL. If
- * @claimer has a claimer, that peer becomes the claimer of the new peer, so that the release of a
- * peer recurses at most once.
+ * If @claimer has a claimer, that peer becomes the claimer of the new peer, so that the release of
+ * a peer recurses at most once.
  */
-static struct lnet_peer_ni *want(struct lnet *ln, const struct lnet_nid *nid,
-				 struct lnet_peer *claimer)
+struct lnet_peer_ni *lnet_peer_ni_want(struct lnet *ln, const struct lnet_nid *nid,
+				       struct lnet_peer *claimer)
 {
 	struct lnet_peer_ni *pni;
 	struct lnet_peer *peer;
@@ -362,31 +347,19 @@ static struct lnet_peer_ni *want(struct lnet *ln, const struct lnet_nid *nid,
 	}
 }
 
-struct lnet_peer_ni *lnet_peer_ni_want(struct lnet *ln, const struct lnet_nid *nid)
-{
-	return want(ln, nid, NULL);
-}
-
 struct lnet_peer_ni *lnet_peer_ni_claimed(struct lnet *ln, const struct lnet_nid *nid,
 					  struct lnet_peer *claimer)
 {
 	bool is_full = READ_ONCE(ln->nr_peers) >= READ_ONCE(ln->tun.peers_max);
 	struct lnet_peer_ni *pni;
-	struct lnet_shard *sh;
 
 	if (likely(!is_full) && (!claimer || atomic_read(&claimer->nr_claimed) <
 						     READ_ONCE(ln->tun.claims_max)))
-		return want(ln, nid, claimer);
+		return lnet_peer_ni_want(ln, nid, claimer);
 	pni = lnet_peer_ni_lookup(ln, nid);
 	if (pni)
 		return pni;
-	sh = shard_of(ln, nid);
-	spin_lock(&sh->lock);
-	if (is_full)
-		lnet_count(sh, peers_refused);
-	else
-		lnet_count(sh, claims_denied);
-	spin_unlock(&sh->lock);
+	lnet_stat_count(ln, is_full ? LNET_C_peers_refused : LNET_C_claims_denied);
 	ln->hooks->peer_made(ln);
 	return NULL;
 }
@@ -423,8 +396,7 @@ bool lnet_peer_is_idle(const struct lnet_peer *peer)
 void lnet_peer_ni_hide(struct lnet_peer_ni *pni)
 {
 	spin_lock(&pni->ln->nid_lock);
-	pni->deleted = 1;
-	hash_del(pni->ln, pni);
+	hash_del(pni);
 	spin_unlock(&pni->ln->nid_lock);
 }
 
@@ -462,11 +434,8 @@ static void hide(struct lnet_peer *peer)
 	struct lnet_peer_ni *pni;
 
 	peer->deleted = 1;
-	list_for_each_entry(pni, &peer->pnis, link) {
-		if (!pni->deleted)
-			hash_del(peer->ln, pni);
-		pni->deleted = 1;
-	}
+	list_for_each_entry(pni, &peer->pnis, link)
+		hash_del(pni);
 	list_del_init(&peer->link);
 	WRITE_ONCE(peer->ln->nr_peers, peer->ln->nr_peers - 1);
 }

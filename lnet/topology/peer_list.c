@@ -56,38 +56,24 @@ static unsigned int batch_get(struct lnet *ln, struct lnet_peer *prev,
 	return nr;
 }
 
-/*
- * The index of the first peer of @batch for which @is is true; @nr: none. One lock hold serves
- * adjacent peers of one shard.
- */
-static unsigned int batch_find(struct lnet_peer *batch[], unsigned int nr,
-			       bool (*is)(struct lnet_peer *peer, void *arg), void *arg)
-{
-	struct lnet_shard *sh;
-	unsigned int i = 0;
-	bool found = false;
-
-	while (i < nr && !found) {
-		sh = batch[i]->sh;
-		spin_lock(&sh->lock);
-		for (; i < nr && batch[i]->sh == sh && !found; i += !found)
-			found = is(batch[i], arg);
-		spin_unlock(&sh->lock);
-	}
-	return i;
-}
-
 struct lnet_peer *lnet_peer_find(struct lnet *ln, struct lnet_peer *prev,
 				 bool (*is)(struct lnet_peer *peer, void *arg), void *arg)
 {
 	struct lnet_peer *batch[PEERS_PER_HOLD], *found = NULL;
-	unsigned int nr, at, i;
+	struct lnet_shard *sh;
+	unsigned int nr, i;
 
 	while (!found && (nr = batch_get(ln, prev, batch))) {
 		lnet_peer_put(prev);
-		at = batch_find(batch, nr, is, arg);
-		prev = at < nr ? NULL : batch[nr - 1];
-		found = at < nr ? batch[at] : NULL;
+		/* One lock hold serves adjacent peers of one shard. */
+		for (i = 0; i < nr && !found;) {
+			sh = batch[i]->sh;
+			spin_lock(&sh->lock);
+			for (; i < nr && batch[i]->sh == sh && !found; i++)
+				found = is(batch[i], arg) ? batch[i] : NULL;
+			spin_unlock(&sh->lock);
+		}
+		prev = found ? NULL : batch[nr - 1];
 		for (i = 0; i < nr; i++)
 			if (batch[i] != found && batch[i] != prev)
 				lnet_peer_put(batch[i]);
@@ -108,12 +94,26 @@ void lnet_peers_walk(struct lnet_pass *p,
 	}
 }
 
-/* The list stays sorted by @seq, by which a walk continues after its peer was unlisted. */
-static void peer_place(struct lnet *ln, struct lnet_peer *peer, u64 seq)
+void lnet_peer_place(struct lnet *ln, u64 seq, const struct lnet_nid *nids, unsigned int nr)
 {
-	struct lnet_peer *next;
+	struct lnet_peer *peer, *next;
+	struct lnet_peer_ni *pni;
+	unsigned int i;
 
+	mutex_lock(&ln->cfg_mutex);
+	peer = nr ? lnet_peer_owner(ln, &nids[0]) : NULL;
+	if (!peer)
+		goto unlock;
+	spin_lock(&peer->sh->lock);
+	for (i = 0; i < nr; i++)
+		list_for_each_entry(pni, &peer->pnis, link)
+			if (lnet_nid_same(&pni->nid, &nids[i])) {
+				list_move_tail(&pni->link, &peer->pnis);
+				break;
+			}
+	spin_unlock(&peer->sh->lock);
 	spin_lock(&ln->nid_lock);
+	/* The list stays sorted by @seq, by which a walk continues after its peer was unlisted. */
 	next = first_after(ln, seq - 1);
 	if (!list_empty(&peer->link) && next && next->seq != seq) {
 		peer->seq = seq;
@@ -121,37 +121,7 @@ static void peer_place(struct lnet *ln, struct lnet_peer *peer, u64 seq)
 			list_move_tail(&peer->link, &next->link);
 	}
 	spin_unlock(&ln->nid_lock);
-}
-
-static void pnis_order(struct lnet_peer *peer, const struct lnet_nid *nids, unsigned int nr)
-{
-	struct lnet_peer_ni *pni;
-	unsigned int i;
-
-	lockdep_assert_held(&peer->sh->lock);
-	for (i = 0; i < nr; i++)
-		list_for_each_entry(pni, &peer->pnis, link)
-			if (lnet_nid_same(&pni->nid, &nids[i])) {
-				list_move_tail(&pni->link, &peer->pnis);
-				break;
-			}
-}
-
-void lnet_peer_place(struct lnet *ln, u64 seq, const struct lnet_nid *nids, unsigned int nr)
-{
-	struct lnet_peer_ni *pni;
-	struct lnet_peer *peer;
-
-	mutex_lock(&ln->cfg_mutex);
-	pni = nr ? lnet_peer_ni_lookup(ln, &nids[0]) : NULL;
-	if (pni) {
-		peer = lnet_peer_of(pni);
-		spin_lock(&peer->sh->lock);
-		pnis_order(peer, nids, nr);
-		spin_unlock(&peer->sh->lock);
-		peer_place(ln, peer, seq);
-		lnet_peer_put(peer);
-		lnet_peer_ni_put(pni);
-	}
+	lnet_peer_put(peer);
+unlock:
 	mutex_unlock(&ln->cfg_mutex);
 }

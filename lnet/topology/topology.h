@@ -112,8 +112,9 @@ struct lnet_peer_ni *lnet_peer_ni_any(struct lnet_peer *peer);
  * owns the reference of lnet_peer_new(). 0, -EEXIST (NID is known), -ENOMEM
  */
 int lnet_peer_ni_make(struct lnet_peer *peer, const struct lnet_nid *nid);
-/* As lnet_peer_ni_get(), for requests of this node: peers_max does not apply. */
-struct lnet_peer_ni *lnet_peer_ni_want(struct lnet *ln, const struct lnet_nid *nid);
+/* As lnet_peer_ni_claimed(), but without bounds. For requests of this node, @claimer is NULL. */
+struct lnet_peer_ni *lnet_peer_ni_want(struct lnet *ln, const struct lnet_nid *nid,
+				       struct lnet_peer *claimer);
 /*
  * As lnet_peer_ni_get(), for a NID that a message of @claimer names: its source, or on a router its
  * destination. NULL also if @claimer (may be NULL) is the claimer of claims_max peers.

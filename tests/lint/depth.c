@@ -102,7 +102,7 @@ static void must(int err, const char *what)
 /* The node has a session with the peer @nid, so requests wait for nothing. */
 static void open_session(struct lnet *ln, const struct lnet_nid *nid)
 {
-	struct lnet_peer_ni *pni = lnet_peer_ni_want(ln, nid);
+	struct lnet_peer_ni *pni = lnet_peer_ni_want(ln, nid, NULL);
 	struct lnet_pass p;
 
 	must(pni ? 0 : -ENOMEM, "creating the peer");
