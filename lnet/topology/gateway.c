@@ -60,21 +60,6 @@ bool lnet_gateway_leads(const struct lnet_gateway *gw, const struct lnet_route *
 	return net == NET_UP || (net == NET_UNKNOWN && route->hops != 1);
 }
 
-/* Sets the state of each route through @gw. True: all are up. */
-static bool routes_judge(struct lnet_gateway *gw)
-{
-	struct lnet_route *route;
-	bool all = true;
-
-	list_for_each_entry(route, &gw->ln->routes->list, link) {
-		if (route->gw != gw)
-			continue;
-		route->up = lnet_gateway_leads(gw, route);
-		all &= route->up;
-	}
-	return all;
-}
-
 bool lnet_gateway_replaced(const struct lnet_gateway *gw, const struct lnet_peer_ni *hop)
 {
 	return gw->lists_hop && !lnet_gateway_entry(gw, &hop->nid);
@@ -94,23 +79,29 @@ void lnet_gateway_hops_review(struct lnet_gateway *gw)
 	}
 }
 
-/* Sets the state of each interface of @gw. True: all that are not replaced are up. */
-static bool hops_judge(struct lnet_gateway *gw)
+/*
+ * Sets the state of each route through @gw, and of each interface of @gw. True: all are up, except
+ * interfaces that are replaced.
+ */
+static bool judge(struct lnet_gateway *gw)
 {
 	const struct lnet_pinginfo_ni *said;
+	struct lnet_route *route;
 	struct lnet_peer_ni *hop;
 	bool all = true;
 
+	list_for_each_entry(route, &gw->ln->routes->list, link) {
+		if (route->gw != gw)
+			continue;
+		route->up = lnet_gateway_leads(gw, route);
+		all &= route->up;
+	}
 	lnet_gateway_hops_review(gw);
 	list_for_each_entry(hop, &gw->pni->peer->pnis, link) {
-		if (lnet_gateway_replaced(gw, hop)) {
-			hop->gw = LNET_GW_DOWN;
-			continue;
-		}
 		said = lnet_gateway_entry(gw, &hop->nid);
-		hop->gw = said && said->status == LNET_NI_DOWN ? LNET_GW_DOWN :
-								     LNET_GW_UP;
-		all &= hop->gw == LNET_GW_UP;
+		hop->gw = lnet_gateway_replaced(gw, hop) ||
+			  (said && said->status == LNET_NI_DOWN) ? LNET_GW_DOWN : LNET_GW_UP;
+		all &= !said || hop->gw == LNET_GW_UP;
 	}
 	return all;
 }
@@ -120,7 +111,6 @@ void lnet_gateway_said(struct lnet_pass *p, struct lnet_peer *peer, const u8 *in
 	struct lnet_gateway *gw = lnet_gateway_of(p->ln, peer);
 	u64 hash = lnet_hash_bytes(info, len, 1);
 	unsigned int nr;
-	bool all;
 	int err;
 
 	if (!gw)
@@ -136,9 +126,7 @@ void lnet_gateway_said(struct lnet_pass *p, struct lnet_peer *peer, const u8 *in
 	gw->whole = !err;
 	if (!gw->known)
 		return;
-	all = routes_judge(gw);
-	all &= hops_judge(gw);
-	gw->doubts = all ? 0 : gw->doubts + 1;
+	gw->doubts = judge(gw) ? 0 : gw->doubts + 1;
 	if (nr != gw->info.nr)		/* paths to its interfaces must not use it: check */
 		lnet_look_by(p->ln, &p->ln->routes->look_ns, p->now_ns);
 }

@@ -21,25 +21,20 @@ void lnet_paths_free(struct list_head *paths)
 	INIT_LIST_HEAD(paths);
 }
 
-/* Adds new paths to @paths, which has @have, until it has @want. */
-static int paths_reserve(struct list_head *paths, unsigned int have, unsigned int want)
+static struct lnet_path *path_new(void)
 {
-	struct lnet_path *path;
+	struct lnet_path *path = kzalloc(sizeof(*path), GFP_NOFS);
 
-	for (; have < want; have++) {
-		path = kzalloc(sizeof(*path), GFP_NOFS);
-		if (!path)
-			return -ENOMEM;
-		INIT_LIST_HEAD(&path->asked);
-		INIT_LIST_HEAD(&path->turns);
-		INIT_LIST_HEAD(&path->reset);
-		INIT_LIST_HEAD(&path->line);
-		INIT_LIST_HEAD(&path->carried);
-		lnet_timer_init(&path->timer, LNET_TIMER_PATH);
-		path->health = LNET_HEALTH_MAX;
-		list_add_tail(&path->link, paths);
-	}
-	return 0;
+	if (!path)
+		return NULL;
+	INIT_LIST_HEAD(&path->asked);
+	INIT_LIST_HEAD(&path->turns);
+	INIT_LIST_HEAD(&path->reset);
+	INIT_LIST_HEAD(&path->line);
+	INIT_LIST_HEAD(&path->carried);
+	lnet_timer_init(&path->timer, LNET_TIMER_PATH);
+	path->health = LNET_HEALTH_MAX;
+	return path;
 }
 
 struct lnet_path *lnet_path_via(const struct lnet_peer_ni *pni, const struct lnet_ni *ni,
@@ -127,16 +122,18 @@ int lnet_paths_lock(struct lnet_peer_ni *pni, struct list_head *spare)
 	__acquires(&pni->sh->lock)
 {
 	unsigned int have = 0, need;
-	int err = 0;
+	struct lnet_path *path;
 
 	spin_lock(&pni->sh->lock);
-	while (!err && have < (need = lnet_paths_missing(pni))) {
+	while (have < (need = lnet_paths_missing(pni))) {
 		spin_unlock(&pni->sh->lock);
-		err = paths_reserve(spare, have, need);
-		have = need;
+		for (; have < need && (path = path_new()); have++)
+			list_add_tail(&path->link, spare);
 		spin_lock(&pni->sh->lock);
+		if (have < need)
+			return -ENOMEM;
 	}
-	return err;
+	return 0;
 }
 
 bool lnet_paths_live(const struct lnet_peer_ni *pni)

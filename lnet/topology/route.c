@@ -92,38 +92,31 @@ static bool leads_by(const struct lnet_route *route, const struct lnet_peer_ni *
 	return !hop->deleted && (hop->peer->mr || hop == route->named);
 }
 
-/* Makes the first path of @spare a path to @pni over the first-hop path @trunk. */
-static void attach(struct lnet_peer_ni *pni, struct lnet_path *trunk, struct lnet_route *route,
-		   struct list_head *spare)
-{
-	struct lnet_path *path = list_first_entry(spare, struct lnet_path, link);
-
-	lnet_ni_get(trunk->ni);
-	lnet_peer_ni_hold(trunk->pni);
-	path->ni = trunk->ni;
-	path->pni = pni;
-	path->hop = trunk->pni;
-	path->trunk = trunk;
-	path->route = route;
-	path->ix = lnet_path_ix_take(pni->peer);
-	lnet_udsp_path(pni->ln, path);
-	list_add_tail(&path->carry, &trunk->carried);
-	list_move_tail(&path->link, &pni->paths);
-}
-
 /* lnet_routes_attach() for one interface of a router. */
 static unsigned int attach_hop(struct lnet_peer_ni *pni, struct lnet_peer_ni *hop,
 			       struct lnet_route *route, struct list_head *spare)
 {
-	struct lnet_path *trunk;
+	struct lnet_path *trunk, *path;
 	unsigned int nr = 0;
 
 	list_for_each_entry(trunk, &hop->paths, link) {
 		if (lnet_path_routed(trunk) || lnet_path_via(pni, trunk->ni, hop))
 			continue;
 		nr++;
-		if (spare)
-			attach(pni, trunk, route, spare);
+		if (!spare)
+			continue;
+		path = list_first_entry(spare, struct lnet_path, link);
+		lnet_ni_get(trunk->ni);
+		lnet_peer_ni_hold(hop);
+		path->ni = trunk->ni;
+		path->pni = pni;
+		path->hop = hop;
+		path->trunk = trunk;
+		path->route = route;
+		path->ix = lnet_path_ix_take(pni->peer);
+		lnet_udsp_path(pni->ln, path);
+		list_add_tail(&path->carry, &trunk->carried);
+		list_move_tail(&path->link, &pni->paths);
 	}
 	return nr;
 }
@@ -196,16 +189,11 @@ bool lnet_routes_mark_unwanted(struct lnet *ln, bool *marked)
 	return for_all_carried(ln, mark_unwanted, marked);
 }
 
-static bool mark_any(struct lnet_path *path, void *arg)
-{
-	(void)arg;
-	path->gone = 1;
-	return true;
-}
-
 bool lnet_routes_mark_hop(struct lnet_peer_ni *hop)
 {
-	return for_carried(hop, mark_any, NULL);
+	bool marked;
+
+	return for_carried(hop, mark_unwanted, &marked);
 }
 
 static bool is_gone(struct lnet_path *path, void *arg)

@@ -235,7 +235,7 @@ unsigned int lnet_routes_attach(struct lnet_peer_ni *pni, struct list_head *spar
  * paths are marked; *@marked: some were not marked before.
  */
 bool lnet_routes_mark_unwanted(struct lnet *ln, bool *marked);
-/* [cfg, sh of hop] Marks all paths through @hop. True: there are some. */
+/* [cfg, sh of hop] Marks all paths through the unlisted @hop. True: there are some. */
 bool lnet_routes_mark_hop(struct lnet_peer_ni *hop);
 /* [cfg, sh 0] Moves marked idle paths to @gone, for lnet_paths_free(). True: some are busy. */
 bool lnet_routes_detach_gone(struct lnet *ln, struct list_head *gone);
