@@ -278,10 +278,7 @@ const char *lnet_udsp_wrong(const struct lnet_udsp_rule *rule);
 /* [sh|cfg] Fills @info with the priorities of @nid. */
 void lnet_udsp_info(const struct lnet *ln, enum lnet_udsp_end end, const struct lnet_nid *nid,
 		    struct lnet_udsp_info *info);
-/* [sh 0|cfg] True if a rule prefers @gw, by any of its NIDs, to reach @dst. */
-bool lnet_udsp_prefers_router(const struct lnet *ln, const struct lnet_peer *gw,
-			      const struct lnet_nid *dst);
-/* [sh] Sets path->policy. */
+/* [sh] Sets path->policy by the rules for its ends and its router. */
 void lnet_udsp_path(const struct lnet *ln, struct lnet_path *path);
 /*
  * Takes cfg_mutex. Inserts @rule at @idx; negative or past the end: as the last. If a rule has the

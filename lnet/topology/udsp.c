@@ -114,43 +114,25 @@ void lnet_udsp_info(const struct lnet *ln, enum lnet_udsp_end end, const struct 
 	info->nid_priority = priority_of(ln->udsp, end, false, nid);
 }
 
-/* The next rule from *@i on that prefers local NIDs or routers to reach @dst; NULL: none. */
-static const struct rule *preferring(const struct lnet_udsp *u, unsigned int *i,
-				     const struct lnet_nid *dst)
+/* True if a rule prefers the local NI of the direct @path, or the router of @path by any NID. */
+static bool path_preferred(const struct lnet_udsp *u, const struct lnet_path *path)
 {
-	while (u && *i < u->nr) {
-		const struct rule *r = u->rule[(*i)++];
-
-		if (!r->say.has_priority && lnet_nidlist_match(&r->end[LNET_UDSP_DST], dst))
-			return r;
-	}
-	return NULL;
-}
-
-bool lnet_udsp_prefers_router(const struct lnet *ln, const struct lnet_peer *gw,
-			      const struct lnet_nid *dst)
-{
-	const struct lnet_peer_ni *pni;
+	bool routed = path->hop != path->pni;
+	const struct lnet_peer_ni *hop;
 	const struct rule *r;
-	unsigned int i = 0;
+	unsigned int i;
 
-	while ((r = preferring(ln->udsp, &i, dst)))
-		list_for_each_entry(pni, &gw->pnis, link)
-			if (lnet_nidlist_match(&r->end[LNET_UDSP_RTE], &pni->nid))
-				return true;
-	return false;
-}
-
-static bool path_preferred(const struct lnet *ln, const struct lnet_path *path)
-{
-	const struct rule *r;
-	unsigned int i = 0;
-
-	if (path->hop != path->pni)
-		return lnet_udsp_prefers_router(ln, path->hop->peer, &path->pni->nid);
-	while ((r = preferring(ln->udsp, &i, &path->pni->nid)))
-		if (lnet_nidlist_match(&r->end[LNET_UDSP_SRC], &path->ni->nid))
+	for (i = 0; i < u->nr; i++) {
+		r = u->rule[i];
+		if (r->say.has_priority ||
+		    !lnet_nidlist_match(&r->end[LNET_UDSP_DST], &path->pni->nid))
+			continue;
+		if (!routed && lnet_nidlist_match(&r->end[LNET_UDSP_SRC], &path->ni->nid))
 			return true;
+		list_for_each_entry(hop, &path->hop->peer->pnis, link)
+			if (routed && lnet_nidlist_match(&r->end[LNET_UDSP_RTE], &hop->nid))
+				return true;
+	}
 	return false;
 }
 
@@ -182,7 +164,7 @@ void lnet_udsp_path(const struct lnet *ln, struct lnet_path *path)
 	behind = add_place(behind, u, LNET_UDSP_SRC, true, src);
 	behind = add_place(behind, u, LNET_UDSP_SRC, false, src);
 	behind = add_place(behind, u, LNET_UDSP_DST, false, dst);
-	path->policy = -behind * 2 + path_preferred(ln, path);
+	path->policy = -behind * 2 + path_preferred(u, path);
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
@@ -194,18 +176,6 @@ static struct lnet_udsp *table_copy(const struct lnet_udsp *from)
 	if (u && from)
 		*u = *from;
 	return u;
-}
-
-static void table_places(struct lnet_udsp *u)
-{
-	unsigned int i, k;
-
-	for (i = 0; i < u->nr; i++) {
-		u->place[i] = 0;
-		for (k = 0; k < u->nr; k++)
-			u->place[i] += u->rule[k]->say.has_priority &&
-				       u->rule[k]->say.priority < u->rule[i]->say.priority;
-	}
 }
 
 static void peer_settle(struct lnet_pass *p, struct lnet_peer *peer, void *arg)
@@ -222,10 +192,15 @@ static void peer_settle(struct lnet_pass *p, struct lnet_peer *peer, void *arg)
 static struct lnet_udsp *publish(struct lnet *ln, struct lnet_udsp *u)
 {
 	struct lnet_udsp *old = ln->udsp;
+	unsigned int i, k;
 	struct lnet_pass p;
 
-	if (u)
-		table_places(u);
+	for (i = 0; u && i < u->nr; i++) {
+		u->place[i] = 0;
+		for (k = 0; k < u->nr; k++)
+			u->place[i] += u->rule[k]->say.has_priority &&
+				       u->rule[k]->say.priority < u->rule[i]->say.priority;
+	}
 	lnet_shards_lock_all(ln);
 	ln->udsp = u && u->nr ? u : NULL;
 	lnet_shards_unlock_all(ln);
@@ -290,36 +265,29 @@ int lnet_udsp_add(struct lnet *ln, int idx, const struct lnet_udsp_rule *rule)
 	return rc;
 }
 
-/* [cfg] */
-static int del(struct lnet *ln, unsigned int idx)
+int lnet_udsp_del(struct lnet *ln, int idx)
 {
 	struct lnet_udsp *u;
 	struct rule *gone;
+	int rc = -ENOENT;
 
-	if (!ln->udsp || idx >= ln->udsp->nr)
-		return -ENOENT;
+	mutex_lock(&ln->cfg_mutex);
+	if (idx == -1) {
+		table_free(publish(ln, NULL));
+		rc = 0;
+	}
+	if (idx < 0 || !ln->udsp || (unsigned int)idx >= ln->udsp->nr)
+		goto unlock;
 	u = table_copy(ln->udsp);
-	if (!u)
-		return -ENOMEM;
+	rc = u ? 0 : -ENOMEM;
+	if (rc)
+		goto unlock;
 	gone = u->rule[idx];
 	u->nr--;
-	memmove(&u->rule[idx], &u->rule[idx + 1], (u->nr - idx) * sizeof(u->rule[0]));
+	memmove(&u->rule[idx], &u->rule[idx + 1], (u->nr - (u32)idx) * sizeof(u->rule[0]));
 	kvfree(publish(ln, u));
 	rule_free(gone);
-	return 0;
-}
-
-int lnet_udsp_del(struct lnet *ln, int idx)
-{
-	int rc = 0;
-
-	if (idx < -1)
-		return -ENOENT;
-	mutex_lock(&ln->cfg_mutex);
-	if (idx == -1)
-		table_free(publish(ln, NULL));
-	else
-		rc = del(ln, (unsigned int)idx);
+unlock:
 	mutex_unlock(&ln->cfg_mutex);
 	return rc;
 }

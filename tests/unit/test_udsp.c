@@ -399,15 +399,15 @@ static void test_info(void)
 
 static bool prefers_router(struct lnet *ln, const char *gw, const char *dst)
 {
-	struct lnet_nid g = nid(gw), d = nid(dst);
-	struct lnet_peer_ni *pni = lnet_peer_ni_lookup(ln, &g);
-	bool yes;
+	struct lnet_nid g = nid(gw);
+	struct lnet_peer_ni *pni = lnet_peer_ni_lookup(ln, &g), far = { .nid = nid(dst) };
+	struct lnet_path path = { .ni = ln->lo, .pni = &far, .hop = pni };
 
 	spin_lock(&pni->sh->lock);
-	yes = lnet_udsp_prefers_router(ln, pni->peer, &d);
+	lnet_udsp_path(ln, &path);
 	spin_unlock(&pni->sh->lock);
 	lnet_peer_ni_put(pni);
-	return yes;
+	return path.policy & 1;		/* twice the priority, plus 1 */
 }
 
 static void test_routers(void)
