@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Ranges of NIDs, and the patterns of selection policies, as the 32-bit words of ioctls. */
-#include "plat.h"
 #include <uapi/lnet_ioctl.h>
 #include "names/names.h"
 

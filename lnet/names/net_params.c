@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Parsers of the module parameters networks, ip2nets and routes. */
-#include "plat.h"
 #include <lnet/lnet.h>
 #include "model/limits.h"
 #include "names/names.h"

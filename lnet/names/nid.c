@@ -125,9 +125,8 @@ int lnet_net_parse_part(u32 *net, struct lnet_part text)
 		*net = lnet_net_make(net_names[i].type, num);
 		return 0;
 	}
-	if (lnet_num_parse(&num, text.at, text.len, ~0U) || (num != LNET_NET_ANY && num >> 24))
-		return -EINVAL;
-	if (lnet_net_type(num) == LNET_LND_LO && lnet_net_num(num))
+	if (lnet_num_parse(&num, text.at, text.len, ~0U) || (num != LNET_NET_ANY && num >> 24) ||
+	    (lnet_net_type(num) == LNET_LND_LO && lnet_net_num(num)))
 		return -EINVAL;
 	*net = num;
 	return 0;
@@ -195,35 +194,33 @@ static char *put_ip6(char *p, const struct lnet_nid *nid)
 
 int lnet_ip6_parse(u8 ip[16], const char *text, unsigned int len)
 {
-	bool has_gap = len >= 2 && text[0] == ':' && text[1] == ':';
+	bool has_gap = false, leads = len >= 2 && text[0] == ':' && text[1] == ':';
+	struct lnet_part rest = { text + leads, len - leads }, word;
 	/* bytes before the gap, and in all; without a gap, all count as after it */
-	unsigned int before = 0, nr = 0, pos = has_gap ? 2 : 0, end;
+	unsigned int before = 0, nr = 0;
 	u8 bytes[16];
 	u32 value;
 
-	while (pos < len) {
-		for (end = pos; end < len && text[end] != ':'; end++)
-			;
-		if (end - pos > 4) {	/* IPv4, which ends the text */
-			if (end < len || nr > 12 || lnet_ip4_parse(&value, text + pos, end - pos))
-				return -EINVAL;
-			put_unaligned_be32(value, bytes + nr);
-			nr += 4;
-			break;
-		}
-		if (nr > 14 || num_parse(&value, text + pos, end - pos, 16, 0xffff))
-			return -EINVAL;
-		bytes[nr++] = (u8)(value >> 8);
-		bytes[nr++] = (u8)value;
-		pos = end + 1;
-		if (pos == len)		/* a colon at the end */
-			return -EINVAL;
-		if (pos < len && text[pos] == ':') {
-			if (has_gap)
+	while (rest.len) {
+		bool more = lnet_part_has(&rest, ':');
+
+		word = lnet_part_cut(&rest, ':');
+		if (!word.len) {
+			if (has_gap || (!nr && !leads))
 				return -EINVAL;
 			has_gap = true;
 			before = nr;
-			pos++;
+		} else if (word.len > 4) {	/* IPv4, which ends the text */
+			if (more || nr > 12 || lnet_ip4_parse(&value, word.at, word.len))
+				return -EINVAL;
+			put_unaligned_be32(value, bytes + nr);
+			nr += 4;
+		} else {
+			if ((more && !rest.len) || nr > 14 ||
+			    num_parse(&value, word.at, word.len, 16, 0xffff))
+				return -EINVAL;
+			bytes[nr++] = (u8)(value >> 8);
+			bytes[nr++] = (u8)value;
 		}
 	}
 	if (has_gap ? nr > 14 : nr < 16)
@@ -289,32 +286,15 @@ char *lnet_id_str(u32 pid, const struct lnet_nid *nid, char *buf)
 	return buf;
 }
 
-static int nid_addr_parse(struct lnet_nid *nid, struct lnet_part text, enum lnet_addr_form form)
-{
-	u8 *ip = (u8 *)nid->addr;
-	u32 num = 0;
-	int size;
-
-	if (form == LNET_ADDR_NONE || form == LNET_ADDR_NUM) {
-		if (form == LNET_ADDR_NUM && lnet_num_parse(&num, text.at, text.len, ~0U))
-			return -EINVAL;
-		nid->addr[0] = cpu_to_be32(num);
-		return 0;
-	}
-	size = lnet_ip_parse(ip, text, form);
-	/* A link-local address needs a scope, which a NID cannot have. */
-	if (size < 0 || (size && ip[0] == 0xfe && (ip[1] & 0xc0) == 0x80))
-		return -EINVAL;
-	nid->size = (u8)size;
-	return 0;
-}
-
 int lnet_nid_parse(struct lnet_nid *nid, const char *text)
 {
 	struct lnet_part part = lnet_part_of(text, LNET_NIDSTR_SIZE), addr;
-	u32 net = lnet_net_make(LNET_LND_TCP, 0);
-	struct lnet_nid new = { 0 };
+	u32 net = lnet_net_make(LNET_LND_TCP, 0), num = 0;
 	bool has_net = lnet_part_has(&part, '@');
+	struct lnet_nid new = { 0 };
+	enum lnet_addr_form form;
+	u8 *ip = (u8 *)new.addr;
+	int size;
 
 	if (!strcmp(text, "<?>")) {
 		*nid = LNET_NID_ANY;
@@ -327,8 +307,18 @@ int lnet_nid_parse(struct lnet_nid *nid, const char *text)
 		return -EINVAL;
 	new.type = (u8)lnet_net_type(net);
 	new.num = cpu_to_be16((u16)lnet_net_num(net));
-	if (nid_addr_parse(&new, addr, lnet_net_addr_form(net)))
-		return -EINVAL;
+	form = lnet_net_addr_form(net);
+	if (form == LNET_ADDR_NONE || form == LNET_ADDR_NUM) {
+		if (form == LNET_ADDR_NUM && lnet_num_parse(&num, addr.at, addr.len, ~0U))
+			return -EINVAL;
+		new.addr[0] = cpu_to_be32(num);
+	} else {
+		size = lnet_ip_parse(ip, addr, form);
+		/* A link-local address needs a scope, which a NID cannot have. */
+		if (size < 0 || (size && ip[0] == 0xfe && (ip[1] & 0xc0) == 0x80))
+			return -EINVAL;
+		new.size = (u8)size;
+	}
 	*nid = new;
 	return 0;
 }

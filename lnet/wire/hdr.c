@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Conversion of the LNet header, and of session replies, between bytes and host form. */
-#include "plat.h"
 #include "lnet/wire.h"
 
 static void put_encode(struct lnet_wire_put *w, const struct lnet_hdr *hdr)

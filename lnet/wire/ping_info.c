@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Encodes the ping info of this node, and decodes the ping infos of other nodes. */
-#include "plat.h"
 #include "lnet/wire.h"
 
 #define HEAD_SIZE (sizeof(struct lnet_wire_ping) + sizeof(struct lnet_wire_ping_ni))
