@@ -53,7 +53,6 @@ static void pni_remove(struct lnet_peer_ni *pni)
 		lnet_pass_end(&p);
 		lnet_cfg_wait(ln, pni_idle, pni, U64_MAX);
 	}
-	lnet_peer_ni_tell(pni);
 	lnet_peer_ni_drop(pni);
 }
 

@@ -163,10 +163,8 @@ bool lnet_merge_reap(struct lnet_pass *p, struct lnet_peer *peer, bool late)
 		idle = is_idle(pni);
 		lnet_leave(p);
 		left |= !idle;
-		if (!idle)
-			continue;
-		lnet_peer_ni_tell(pni);
-		lnet_peer_ni_drop(pni);
+		if (idle)
+			lnet_peer_ni_drop(pni);
 	}
 	return left;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Local interfaces (NIs): state, look-up, publication and initial credits. */
-#include <lnet/lnet.h>
 #include "shard/shard.h"
 #include "topology/topology.h"
 
@@ -22,12 +21,12 @@ void lnet_ni_set_state(struct lnet_ni *ni, enum lnet_ni_state to)
 bool lnet_ni_mark(struct lnet_ni *ni, u32 mark, bool set)
 {
 	int old = atomic_read(&ni->service);
-	u32 marks;
+	u32 was, marks;
 
 	do {
-		marks = (u32)old >> LNET_SERVICE_BITS << LNET_SERVICE_BITS;
-		marks = set ? marks | mark : marks & ~mark;
-		if (marks == ((u32)old >> LNET_SERVICE_BITS << LNET_SERVICE_BITS))
+		was = (u32)old >> LNET_SERVICE_BITS << LNET_SERVICE_BITS;
+		marks = set ? was | mark : was & ~mark;
+		if (marks == was)
 			return false;
 	} while (!atomic_try_cmpxchg(&ni->service, &old, (int)(marks | lnet_service_of(marks))));
 	return true;
@@ -49,9 +48,7 @@ struct lnet_ni *lnet_ni_by_nid(struct lnet *ln, const struct lnet_nid *nid)
 {
 	struct lnet_ni *ni = lnet_ni_listed(ln, nid);
 
-	if (ni && (ni->state == NI_ACTIVE || ni->state == NI_DRAINING))
-		return ni;
-	return NULL;
+	return ni && (ni->state == NI_ACTIVE || ni->state == NI_DRAINING) ? ni : NULL;
 }
 
 bool lnet_nid_is_local(struct lnet *ln, const struct lnet_nid *nid)
@@ -116,9 +113,7 @@ unsigned int lnet_ni_cpt(const struct lnet_ni *ni, unsigned int n)
 
 u32 lnet_ni_conns_per_peer(const struct lnet_ni *ni)
 {
-	u32 nr = READ_ONCE(ni->conns_per_peer);
-
-	return nr ? nr : 1;
+	return max(READ_ONCE(ni->conns_per_peer), 1U);
 }
 
 /* ---- publishing ------------------------------------------------------------------------------ */
@@ -196,17 +191,4 @@ s32 lnet_credits_rtr(const struct lnet_peer_ni *pni)
 	if (ni->peer_buffer_credits > 0)
 		return ni->peer_buffer_credits;
 	return all ? (s32)all : max(ni->peer_credits, 1);
-}
-
-/* Called with the first path, because selection ignores a peer interface without credits. */
-void lnet_credits_pni_init(struct lnet_peer_ni *pni)
-{
-	const struct lnet_ni *ni;
-
-	if (list_empty(&pni->paths))
-		return;
-	ni = list_first_entry(&pni->paths, struct lnet_path, link)->ni;
-	pni->max_credits = (u32)max(ni->peer_credits, 1);
-	pni->credits = pni->min_credits = (s32)pni->max_credits;
-	pni->rtr_credits = pni->min_rtr_credits = lnet_credits_rtr(pni);
 }

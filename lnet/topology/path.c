@@ -113,9 +113,13 @@ void lnet_paths_attach(struct lnet_peer_ni *pni, struct list_head *spare)
 		list_move_tail(&path->link, &pni->paths);
 	}
 	lnet_routes_attach(pni, spare);
-	/* The NI of the first path defines the credits. */
-	if (first && !pni->nr_wait)
-		lnet_credits_pni_init(pni);
+	if (!first || pni->nr_wait || list_empty(&pni->paths))
+		return;
+	/* The NI of the first path sets the credits. Selection ignores a @pni without credits. */
+	path = list_first_entry(&pni->paths, struct lnet_path, link);
+	pni->max_credits = (u32)max(path->ni->peer_credits, 1);
+	pni->credits = pni->min_credits = (s32)pni->max_credits;
+	pni->rtr_credits = pni->min_rtr_credits = lnet_credits_rtr(pni);
 }
 
 int lnet_paths_lock(struct lnet_peer_ni *pni, struct list_head *spare)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Peers and their interfaces: look-up by NID, creation, references, removal. */
 #include <lnet/hash.h>
-#include <lnet/lnet.h>
 #include "base/base.h"
 #include "shard/shard.h"
 #include "shard/hooks.h"
@@ -258,10 +257,8 @@ struct lnet_peer *lnet_peer_of(struct lnet_peer_ni *pni)
 struct lnet_peer *lnet_peer_owner(struct lnet *ln, const struct lnet_nid *nid)
 {
 	struct lnet_peer_ni *pni = lnet_peer_ni_lookup(ln, nid);
-	struct lnet_peer *peer = pni ? pni->peer : NULL;
+	struct lnet_peer *peer = pni ? lnet_peer_of(pni) : NULL;
 
-	if (peer)
-		lnet_peer_get(peer);
 	lnet_peer_ni_put(pni);
 	return peer;
 }
@@ -400,21 +397,16 @@ void lnet_peer_ni_hide(struct lnet_peer_ni *pni)
 	spin_unlock(&pni->ln->nid_lock);
 }
 
-void lnet_peer_ni_tell(struct lnet_peer_ni *pni)
-{
-	struct lnet_ni *ni;
-
-	list_for_each_entry(ni, &pni->ln->nis, link)
-		if (ni->net == pni->net && ni->ops->peer_gone)
-			ni->ops->peer_gone(ni, pni);
-}
-
 void lnet_peer_ni_drop(struct lnet_peer_ni *pni)
 {
 	struct lnet_path *path, *next;
 	struct lnet_peer *peer = pni->peer;
+	struct lnet_ni *ni;
 	LIST_HEAD(gone);
 
+	list_for_each_entry(ni, &pni->ln->nis, link)
+		if (ni->net == pni->net && ni->ops->peer_gone)
+			ni->ops->peer_gone(ni, pni);
 	spin_lock(&pni->sh->lock);
 	list_for_each_entry_safe(path, next, &pni->paths, link)
 		lnet_path_detach(path, &gone);
@@ -480,10 +472,8 @@ void lnet_peer_drop(struct lnet_peer *peer)
 	peer->ln->hooks->peer_end(peer);
 	spin_unlock(&peer->sh->lock);
 	lnet_peer_merge_into(peer, NULL);
-	list_for_each_entry_safe(pni, next, &peer->pnis, link) {
-		lnet_peer_ni_tell(pni);
+	list_for_each_entry_safe(pni, next, &peer->pnis, link)
 		lnet_peer_ni_drop(pni);
-	}
 	lnet_peer_put(peer);
 }
 

@@ -5,7 +5,6 @@
  * A path that no route permits any more is marked as gone at once, and never selected again. When
  * it is idle, it is detached.
  */
-#include <lnet/lnet.h>
 #include "shard/shard.h"
 #include "topology/topology.h"
 

@@ -42,8 +42,6 @@ s32 lnet_credits_ni_quota(const struct lnet_ni *ni);
 void lnet_credits_ni_init(struct lnet_ni *ni);
 /* [sh] The number of router credits of @pni; 0: @pni has no path. */
 s32 lnet_credits_rtr(const struct lnet_peer_ni *pni);
-/* [sh] Sets the credits of @pni by its first path. Without a path, @pni has no credits. */
-void lnet_credits_pni_init(struct lnet_peer_ni *pni);
 
 /* True if @ni is ACTIVE. */
 static inline bool lnet_ni_usable(const struct lnet_ni *ni)
@@ -103,7 +101,7 @@ void lnet_peer_merge_into(struct lnet_peer *from, struct lnet_peer *to);
  * move to another peer.
  */
 struct lnet_peer *lnet_peer_of(struct lnet_peer_ni *pni);
-/* [cfg] The peer that has @nid, with a reference; NULL: none. */
+/* [cfg, none] The peer that has @nid, with a reference; NULL: none. */
 struct lnet_peer *lnet_peer_owner(struct lnet *ln, const struct lnet_nid *nid);
 /* [sh] The first interface of @peer that is not deleted and has a path; NULL: none. */
 struct lnet_peer_ni *lnet_peer_ni_any(struct lnet_peer *peer);
@@ -127,9 +125,10 @@ bool lnet_peer_ni_is_idle(const struct lnet_peer_ni *pni);
 bool lnet_peer_is_idle(const struct lnet_peer *peer);
 /* [cfg, sh] First step of a removal: unlists @pni, so that look-ups no longer find it. */
 void lnet_peer_ni_hide(struct lnet_peer_ni *pni);
-/* [cfg, none] Second step: makes the drivers close their connections to @pni. */
-void lnet_peer_ni_tell(struct lnet_peer_ni *pni);
-/* [cfg, none] Third step, if @pni is idle: removes its paths, drops the hash's reference. */
+/*
+ * [cfg, none] Second step, if @pni is idle: makes the drivers close their connections to @pni,
+ * removes its paths, drops the hash's reference.
+ */
 void lnet_peer_ni_drop(struct lnet_peer_ni *pni);
 /* [cfg, none] Unlists @peer and its interfaces. The caller then owns the list's reference. */
 void lnet_peer_hide(struct lnet_peer *peer);
@@ -138,7 +137,7 @@ void lnet_peer_hide(struct lnet_peer *peer);
  * False: @peer has other references, or something is in flight.
  */
 bool lnet_peer_hide_unused(struct lnet_peer *peer, unsigned int mine);
-/* [cfg, none] Second and third step for each NI of the unlisted, idle @peer; then puts @peer. */
+/* [cfg, none] Second step for each NI of the unlisted, idle @peer; then puts @peer. */
 void lnet_peer_drop(struct lnet_peer *peer);
 /* 0, -ENOMEM */
 int lnet_peers_init(struct lnet *ln);
