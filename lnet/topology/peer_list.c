@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The list of all peers: walks during which the list may change, and its order. */
-#include <lnet/nid.h>
+/* The list of all peers, with walks during which it may change. The NIDs of a ping info. */
 #include "base/base.h"
 #include "shard/shard.h"
 #include "topology/topology.h"
@@ -124,4 +123,39 @@ void lnet_peer_place(struct lnet *ln, u64 seq, const struct lnet_nid *nids, unsi
 	lnet_peer_put(peer);
 unlock:
 	mutex_unlock(&ln->cfg_mutex);
+}
+
+/* ---- the NIDs of a ping info, in a hash with the secret key ---------------------------------- */
+
+/* The slot of @nid, or the free slot where its chain ends. */
+static u16 *slot_of(const struct lnet *ln, struct lnet_listing *l, const struct lnet_nid *nid)
+{
+	u64 at = lnet_nid_keyed(ln, nid);
+	u16 *slot;
+
+	static_assert(LNET_LISTING_SLOTS >= 2 * LNET_LISTED_MAX);	/* some slots are free */
+	do {
+		slot = &l->slot[at++ % LNET_LISTING_SLOTS];
+	} while (*slot && !lnet_nid_same(&l->nis[*slot - 1].nid, nid));
+	return slot;
+}
+
+const struct lnet_pinginfo_ni *lnet_listing_find(const struct lnet *ln, struct lnet_listing *l,
+						 const struct lnet_nid *nid)
+{
+	u16 slot = *slot_of(ln, l, nid);
+
+	return slot ? &l->nis[slot - 1] : NULL;
+}
+
+void lnet_listing_fill(const struct lnet *ln, struct lnet_listing *l, unsigned int nr)
+{
+	unsigned int i;
+	u16 *slot;
+
+	for (i = 0; i < nr; i++) {
+		slot = slot_of(ln, l, &l->nis[i].nid);
+		if (!*slot)
+			*slot = i + 1;
+	}
 }

@@ -166,6 +166,22 @@ void lnet_peers_walk(struct lnet_pass *p,
  */
 void lnet_peer_place(struct lnet *ln, u64 seq, const struct lnet_nid *nids, unsigned int nr);
 
+/* Bound on the NIDs of a ping info that a node decodes; it uses 2 x max_interfaces at most. */
+#define LNET_LISTED_MAX		256U
+#define LNET_LISTING_SLOTS	512U	/* a power of two */
+
+/* The NIDs of a ping info. A slot has the index of a NID + 1; 0: free. */
+struct lnet_listing {
+	struct lnet_pinginfo_ni nis[LNET_LISTED_MAX];
+	u16 slot[LNET_LISTING_SLOTS];
+};
+
+/* The entry of @nid; NULL: it is not listed. */
+const struct lnet_pinginfo_ni *lnet_listing_find(const struct lnet *ln, struct lnet_listing *l,
+						 const struct lnet_nid *nid);
+/* Hashes the first @nr of @l->nis; if a NID is listed twice, its first entry counts. */
+void lnet_listing_fill(const struct lnet *ln, struct lnet_listing *l, unsigned int nr);
+
 /* ---- path.c ---------------------------------------------------------------------------------- */
 /* No lock held. Frees the paths of the list, which is empty afterwards. */
 void lnet_paths_free(struct list_head *paths);
@@ -293,22 +309,5 @@ int lnet_udsp_set(struct lnet *ln, const struct lnet_udsp_rule *rules, unsigned 
 int lnet_udsp_get(struct lnet *ln, unsigned int idx, struct lnet_udsp_rule *rule);
 /* Frees the rules. */
 void lnet_udsp_fini(struct lnet *ln);
-
-/* ---- listing.c ------------------------------------------------------------------------------- */
-/* Bound on the NIDs of a ping info that a node decodes; it uses 2 x max_interfaces at most. */
-#define LNET_LISTED_MAX		256U
-#define LNET_LISTING_SLOTS	512U	/* a power of two */
-
-/* The NIDs of a ping info. A slot has the index of a NID + 1; 0: free. */
-struct lnet_listing {
-	struct lnet_pinginfo_ni nis[LNET_LISTED_MAX];
-	u16 slot[LNET_LISTING_SLOTS];
-};
-
-/* The entry of @nid; NULL: it is not listed. */
-const struct lnet_pinginfo_ni *lnet_listing_find(const struct lnet *ln, struct lnet_listing *l,
-						 const struct lnet_nid *nid);
-/* Hashes the first @nr of @l->nis; if a NID is listed twice, its first entry counts. */
-void lnet_listing_fill(const struct lnet *ln, struct lnet_listing *l, unsigned int nr);
 
 #endif
