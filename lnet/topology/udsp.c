@@ -22,8 +22,6 @@ struct rule {
 
 struct lnet_udsp {
 	unsigned int nr;
-	/* rules with a better priority: less than LNET_UDSP_MAX, which fits in a byte */
-	u8 place[LNET_UDSP_MAX];
 	struct rule *rule[LNET_UDSP_MAX];
 };
 
@@ -66,11 +64,10 @@ static int rule_new(const struct lnet_udsp_rule *say, struct rule **res)
 	for (i = 0; i < LNET_NR_UDSP_ENDS && !rc; i++)
 		if (say->text[i][0])
 			rc = lnet_udsp_pattern_parse(&r->end[i], &r->is_net[i], say->text[i]);
-	if (rc) {
+	if (rc)
 		rule_free(r);
-		r = NULL;
-	}
-	*res = r;
+	else
+		*res = r;
 	return rc;
 }
 
@@ -86,32 +83,27 @@ static bool same_patterns(const struct rule *a, const struct rule *b)
 
 /* ---- priorities and preferences -------------------------------------------------------------- */
 
-/* Index of the first rule with a priority for @nid, or for its net; LNET_UDSP_MAX: none. */
-static unsigned int priority_rule(const struct lnet_udsp *u, enum lnet_udsp_end end, bool is_net,
-				  const struct lnet_nid *nid)
+/* The first rule with a priority for @nid, or for its net; NULL: none. */
+static const struct rule *priority_rule(const struct lnet_udsp *u, enum lnet_udsp_end end,
+					bool is_net, const struct lnet_nid *nid)
 {
 	unsigned int i;
 
-	for (i = 0; i < u->nr; i++)
+	for (i = 0; u && i < u->nr; i++)
 		if (u->rule[i]->say.has_priority && u->rule[i]->is_net[end] == is_net &&
 		    lnet_nidlist_match(&u->rule[i]->end[end], nid))
-			return i;
-	return LNET_UDSP_MAX;
-}
-
-static s64 priority_of(const struct lnet_udsp *u, enum lnet_udsp_end end, bool is_net,
-		       const struct lnet_nid *nid)
-{
-	unsigned int i = u ? priority_rule(u, end, is_net, nid) : LNET_UDSP_MAX;
-
-	return i < LNET_UDSP_MAX ? (s64)u->rule[i]->say.priority : LNET_UDSP_NONE;
+			return u->rule[i];
+	return NULL;
 }
 
 void lnet_udsp_info(const struct lnet *ln, enum lnet_udsp_end end, const struct lnet_nid *nid,
 		    struct lnet_udsp_info *info)
 {
-	info->net_priority = priority_of(ln->udsp, end, true, nid);
-	info->nid_priority = priority_of(ln->udsp, end, false, nid);
+	const struct rule *net = priority_rule(ln->udsp, end, true, nid);
+	const struct rule *own = priority_rule(ln->udsp, end, false, nid);
+
+	info->net_priority = net ? (s64)net->say.priority : LNET_UDSP_NONE;
+	info->nid_priority = own ? (s64)own->say.priority : LNET_UDSP_NONE;
 }
 
 /* True if a rule prefers the local NI of the direct @path, or the router of @path by any NID. */
@@ -146,9 +138,14 @@ static_assert(2 * PLACES * PLACES * PLACES * PLACES <= S32_MAX, "four digits in 
 static s32 add_place(s32 behind, const struct lnet_udsp *u, enum lnet_udsp_end end, bool is_net,
 		     const struct lnet_nid *nid)
 {
-	unsigned int i = priority_rule(u, end, is_net, nid);
+	const struct rule *r = priority_rule(u, end, is_net, nid);
+	s32 better = r ? 0 : LNET_UDSP_MAX;
+	unsigned int i;
 
-	return behind * (s32)PLACES + (i < LNET_UDSP_MAX ? u->place[i] : LNET_UDSP_MAX);
+	for (i = 0; r && i < u->nr; i++)
+		better += u->rule[i]->say.has_priority &&
+			  u->rule[i]->say.priority < r->say.priority;
+	return behind * (s32)PLACES + better;
 }
 
 void lnet_udsp_path(const struct lnet *ln, struct lnet_path *path)
@@ -192,15 +189,8 @@ static void peer_settle(struct lnet_pass *p, struct lnet_peer *peer, void *arg)
 static struct lnet_udsp *publish(struct lnet *ln, struct lnet_udsp *u)
 {
 	struct lnet_udsp *old = ln->udsp;
-	unsigned int i, k;
 	struct lnet_pass p;
 
-	for (i = 0; u && i < u->nr; i++) {
-		u->place[i] = 0;
-		for (k = 0; k < u->nr; k++)
-			u->place[i] += u->rule[k]->say.has_priority &&
-				       u->rule[k]->say.priority < u->rule[i]->say.priority;
-	}
 	lnet_shards_lock_all(ln);
 	ln->udsp = u && u->nr ? u : NULL;
 	lnet_shards_unlock_all(ln);
@@ -301,14 +291,10 @@ int lnet_udsp_set(struct lnet *ln, const struct lnet_udsp_rule *rules, unsigned 
 		rc = rule_new(&rules[u->nr], &u->rule[u->nr]);
 		u->nr += !rc;
 	}
-	if (rc) {
-		table_free(u);
-		return rc;
-	}
 	mutex_lock(&ln->cfg_mutex);
-	table_free(publish(ln, u));
+	table_free(rc ? u : publish(ln, u));
 	mutex_unlock(&ln->cfg_mutex);
-	return 0;
+	return rc;
 }
 
 int lnet_udsp_get(struct lnet *ln, unsigned int idx, struct lnet_udsp_rule *rule)
