@@ -181,25 +181,24 @@ void lnet_path_detach(struct lnet_path *path, struct list_head *gone)
 
 /* ---- paths of all peers ---------------------------------------------------------------------- */
 
-struct paths_of {
-	const struct lnet_ni *ni;
-	struct list_head gone;		/* detached paths, to be freed without lock */
-	bool busy;
-};
-
-/* [sh] True if @peer has a busy path over @arg->ni. */
+/* [sh] True if @peer has a busy path over the NI @arg. */
 static bool has_busy(struct lnet_peer *peer, void *arg)
 {
-	const struct paths_of *of = arg;
 	const struct lnet_peer_ni *pni;
 	const struct lnet_path *path;
 
 	list_for_each_entry(pni, &peer->pnis, link)
 		list_for_each_entry(path, &pni->paths, link)
-			if (path->ni == of->ni && !lnet_path_is_idle(path))
+			if (path->ni == arg && !lnet_path_is_idle(path))
 				return true;
 	return false;
 }
+
+struct paths_of {
+	const struct lnet_ni *ni;
+	struct list_head gone;		/* detached paths, to be freed without lock */
+	bool busy;
+};
 
 /* [sh] Detaches the idle paths over @arg->ni. Always false, so that all peers are visited. */
 static bool detach_idle(struct lnet_peer *peer, void *arg)
@@ -229,8 +228,7 @@ static bool detach_idle(struct lnet_peer *peer, void *arg)
 
 bool lnet_paths_idle(struct lnet *ln, struct lnet_ni *ni)
 {
-	struct paths_of of = { .ni = ni };
-	struct lnet_peer *busy = lnet_peer_find(ln, NULL, has_busy, &of);
+	struct lnet_peer *busy = lnet_peer_find(ln, NULL, has_busy, ni);
 
 	lnet_peer_put(busy);
 	return !busy;

@@ -89,17 +89,11 @@ void lnet_peer_put(struct lnet_peer *peer);
 struct lnet_peer *lnet_peer_new(struct lnet *ln, const struct lnet_nid *primary);
 /* Any context. The peer interface with @nid, with a reference; NULL: unknown. */
 struct lnet_peer_ni *lnet_peer_ni_lookup(struct lnet *ln, const struct lnet_nid *nid);
-/*
- * Any context. The interface with the primary NID of the merge target (peer->merged_into) of the
- * peer of @pni, with a reference; NULL: no merge target.
- */
+/* Any context. The primary interface of the merge target of @pni's peer, referenced; or NULL. */
 struct lnet_peer_ni *lnet_peer_ni_target(struct lnet_peer_ni *pni);
 /* [cfg, none] Makes @to the merge target of @from; NULL: @from has none any more. */
 void lnet_peer_merge_into(struct lnet_peer *from, struct lnet_peer *to);
-/*
- * [none] The peer of @pni, with a reference. Without an operation on @pni or cfg_mutex, @pni may
- * move to another peer.
- */
+/* [none] The peer of @pni, with a reference. Only an operation or cfg_mutex keeps @pni in it. */
 struct lnet_peer *lnet_peer_of(struct lnet_peer_ni *pni);
 /* [cfg, none] The peer that has @nid, with a reference; NULL: none. */
 struct lnet_peer *lnet_peer_owner(struct lnet *ln, const struct lnet_nid *nid);
@@ -151,9 +145,8 @@ void lnet_peers_fini(struct lnet *ln);
  */
 struct lnet_peer *lnet_peer_next(struct lnet *ln, struct lnet_peer *prev);
 /*
- * [none] The first peer after @prev (NULL: of all) for which @is is true, with a reference; NULL:
- * none. Drops the reference to @prev. @is is called with the peer's shard locked. One lock hold
- * serves several peers, so that a walk over thousands contends less with messages.
+ * [none] As lnet_peer_next(), but the next peer for which @is is true. @is is called with the
+ * peer's shard locked. One lock hold serves several peers.
  */
 struct lnet_peer *lnet_peer_find(struct lnet *ln, struct lnet_peer *prev,
 				 bool (*is)(struct lnet_peer *peer, void *arg), void *arg);
