@@ -129,16 +129,11 @@ void lnet_flaps_work(struct lnet_pass *p)
 	if (p->now_ns < READ_ONCE(ln->flap_ns))
 		return;
 	spin_lock(&ln->nid_lock);
-	list_for_each_entry(ni, &ln->nis, link) {
-		if (!lnet_ni_marked(ni, LNET_MARK(DAMPED)))
-			continue;
-		if (p->now_ns < ni->flap.until_ns) {
+	list_for_each_entry(ni, &ln->nis, link)
+		if (lnet_ni_marked(ni, LNET_MARK(DAMPED)) && p->now_ns < ni->flap.until_ns)
 			next_ns = min(next_ns, ni->flap.until_ns);
-			continue;
-		}
-		lnet_ni_mark(ni, LNET_MARK(DAMPED), false);
-		lnet_ni_announced(ni);
-	}
+		else if (lnet_ni_mark(ni, LNET_MARK(DAMPED), false))
+			lnet_ni_announced(ni);
 	WRITE_ONCE(ln->flap_ns, next_ns);
 	spin_unlock(&ln->nid_lock);
 }
