@@ -182,14 +182,8 @@ int lnet_udsp_pattern_check(const char *text)
 	return rc;
 }
 
-static u32 tag_of(unsigned int end)
-{
-	static const char tags[LNET_NR_UDSP_ENDS][4] = LNET_IOC_UDSP_ENDS;
-	u32 tag;
-
-	memcpy(&tag, tags[end], sizeof(tag));
-	return tag;
-}
+/* The word that precedes the words of an end. */
+static const char tags[LNET_NR_UDSP_ENDS][4] = LNET_IOC_UDSP_ENDS;
 
 /* Words of an end that is not given: no expressions, no net, no ranges. */
 #define NOTHING 3
@@ -202,7 +196,7 @@ int lnet_udsp_words(const struct lnet_udsp_rule *rule, u32 *words)
 	int rc;
 
 	for (i = 0; i < LNET_NR_UDSP_ENDS; i++) {
-		words[nr++] = tag_of(i);
+		memcpy(&words[nr++], tags[i], sizeof(words[0]));
 		if (!rule->text[i][0]) {
 			memset(words + nr, 0, NOTHING * sizeof(words[0]));
 			nr += NOTHING;
@@ -226,7 +220,7 @@ int lnet_udsp_unwords(struct lnet_udsp_rule *rule, const u32 *words, unsigned in
 	int rc;
 
 	for (i = 0; i < LNET_NR_UDSP_ENDS; i++) {
-		if (at >= nr || words[at] != tag_of(i))
+		if (at >= nr || memcmp(&words[at], tags[i], sizeof(words[0])))
 			return -EINVAL;
 		at++;
 		rule->text[i][0] = 0;

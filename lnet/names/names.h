@@ -93,10 +93,7 @@ struct lnet_net_sink {
  * bracket. 0, -EINVAL, -ERANGE.
  */
 int lnet_ranges_take(const char **at, unsigned long *bits, unsigned int nr);
-/*
- * Calls s->net() for each net of @text, in order. May sleep. 0, -EINVAL, -ENOMEM, or the result of
- * net().
- */
+/* Calls s->net() for each net of @text, in order. May sleep. 0, -errno, or the result of net(). */
 int lnet_networks_walk(const char *text, struct lnet_net_sink *s);
 /*
  * Checks a text like "tcp0(eth0[0],eth1),o2ib(ib0)[0,1]". The empty text is valid. May sleep. 0,

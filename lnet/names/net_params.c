@@ -160,39 +160,28 @@ int lnet_networks_check(const char *text)
 
 /* ---- ip2nets --------------------------------------------------------------------------------- */
 
-/* Reads the address patterns that follow the nets of a rule, as NIDs on tcp. */
-static int rule_patterns(const char *at, struct lnet_nidlist *list)
+/* Reads nets, and the address patterns that follow them, as NIDs on tcp. */
+static int rule(const char *text, struct lnet_net_sink *s)
 {
-	size_t size = LNET_NIDLIST_TEXT_MAX;
-	char *buf = kmalloc(size, GFP_KERNEL), word_buf[LNET_NIDSTR_SIZE];
-	size_t len = 0;
-	int rc = buf ? 0 : -ENOMEM;
-
-	for (at = spaces(at); !rc && *at; at = spaces(at)) {
-		rc = word(&at, " \t\r", word_buf, sizeof(word_buf));
-		if (!rc && (strchr(word_buf, '@') || len + strlen(word_buf) + 6 >= size))
-			rc = -EINVAL;
-		if (!rc)
-			len += scnprintf(buf + len, size - len, "%s@tcp ", word_buf);
-	}
-	if (!rc)
-		rc = len ? lnet_nidlist_parse(list, buf) : -EINVAL;
-	kfree(buf);
-	return rc;
-}
-
-static int rule(char *text, struct lnet_net_sink *s)
-{
+	size_t size = LNET_NIDLIST_TEXT_MAX, len = 0;
+	char *buf = kmalloc(size, GFP_KERNEL), pattern[LNET_NIDSTR_SIZE];
 	struct lnet_nidlist list = { 0 };
 	const char *at = text;
-	int rc = nets(&at, NULL);
+	int rc = buf ? nets(&at, NULL) : -ENOMEM;
 
+	for (at = spaces(at); !rc && *at; at = spaces(at)) {
+		rc = word(&at, " \t\r", pattern, sizeof(pattern));
+		if (!rc && (strchr(pattern, '@') || len + strlen(pattern) + 6 >= size))
+			rc = -EINVAL;
+		if (!rc)
+			len += scnprintf(buf + len, size - len, "%s@tcp ", pattern);
+	}
 	if (!rc)
-		rc = rule_patterns(at, &list);
-	at = text;
+		rc = len ? lnet_nidlist_parse(&list, buf) : -EINVAL;
 	if (!rc && s && s->matches(s, &list))
-		rc = nets(&at, s);
+		rc = nets(&text, s);
 	lnet_nidlist_free(&list);
+	kfree(buf);
 	return rc;
 }
 

@@ -93,19 +93,16 @@ enum lnet_addr_form lnet_net_addr_form(u32 net)
 	return name ? name->form : LNET_ADDR_UNKNOWN;
 }
 
-static char *put_net(char *p, u32 net)
+char *lnet_net_str(u32 net, char *buf)
 {
 	const struct net_name *name = name_of_type(lnet_net_type(net));
 
 	if (!name || net >> 24)
-		return append(p, "<%u:%u>", lnet_net_type(net), lnet_net_num(net));
-	p = append(p, "%s", name->name);
-	return lnet_net_num(net) ? append(p, "%u", lnet_net_num(net)) : p;
-}
-
-char *lnet_net_str(u32 net, char *buf)
-{
-	put_net(buf, net);
+		append(buf, "<%u:%u>", lnet_net_type(net), lnet_net_num(net));
+	else if (lnet_net_num(net))
+		append(buf, "%s%u", name->name, lnet_net_num(net));
+	else
+		append(buf, "%s", name->name);
 	return buf;
 }
 
@@ -270,7 +267,7 @@ char *lnet_nid_str(const struct lnet_nid *nid, char *buf)
 	if (lnet_nid_is_any(nid))
 		append(buf, "<?>");
 	else
-		put_net(append(put_addr(buf, nid), "@"), lnet_nid_net(nid));
+		lnet_net_str(lnet_nid_net(nid), append(put_addr(buf, nid), "@"));
 	return buf;
 }
 

@@ -2,15 +2,6 @@
 /* Lists of NID ranges, by which the configuration names many NIDs. */
 #include "names/names.h"
 
-static unsigned int count(struct lnet_part text, char c)
-{
-	unsigned int i, nr = 0;
-
-	for (i = 0; i < text.len; i++)
-		nr += text.at[i] == c;
-	return nr;
-}
-
 static bool is_star(struct lnet_part p)
 {
 	return p.len == 1 && p.at[0] == '*';
@@ -95,11 +86,9 @@ static int item_addr_parse(struct lnet_nidlist *list, struct lnet_nidlist_item *
 	if (lnet_part_has(&plain, '/') || lnet_part_has(&p, ':'))
 		return mask_parse(item, p, form);
 	item->kind = ITEM_RANGES;
-	if (is_ip && count(p, '.') != 3)
-		return -EINVAL;
 	for (i = 0; i < item->nr_parts; i++)
-		if (exprs_parse(list, is_ip ? lnet_part_cut(&p, '.') : p, is_ip ? 255 : ~0U,
-				&item->part[i]))
+		if (exprs_parse(list, i < item->nr_parts - 1U ? lnet_part_cut(&p, '.') : p,
+				is_ip ? 255 : ~0U, &item->part[i]))
 			return -EINVAL;
 	return 0;
 }
@@ -125,22 +114,17 @@ static int net_parse(struct lnet_nidlist *list, struct lnet_nidlist_item *item,
 int lnet_nidlist_parse(struct lnet_nidlist *list, const char *text)
 {
 	struct lnet_part all = lnet_part_of(text, LNET_NIDLIST_TEXT_MAX + 1), net, addr;
-	unsigned int nr_items = count(all, ' ') + 1;
-	/*
-	 * A bound: each expression begins the text, or follows a separator of items, a '.', a ','
-	 * or a '['.
-	 */
-	unsigned int nr_exprs = nr_items + count(all, '.') + count(all, ',') + count(all, '[');
+	/* Each item and expression has a character and a separator; an empty one ends the loop. */
+	unsigned int max = all.len / 2 + 2;
 	struct lnet_nidlist_item *item;
 
 	memset(list, 0, sizeof(*list));
 	if (all.len > LNET_NIDLIST_TEXT_MAX)
 		return -EINVAL;
-	list->items = kvzalloc(nr_items * sizeof(*list->items) + nr_exprs * sizeof(*list->exprs),
-			       GFP_NOFS);
+	list->items = kvzalloc(max * (sizeof(*list->items) + sizeof(*list->exprs)), GFP_NOFS);
 	if (!list->items)
 		return -ENOMEM;
-	list->exprs = (struct lnet_nidlist_expr *)(list->items + nr_items);
+	list->exprs = (struct lnet_nidlist_expr *)(list->items + max);
 	while (all.len) {
 		net = lnet_part_cut(&all, ' ');
 		if (!net.len)
@@ -174,21 +158,12 @@ static bool exprs_match(const struct lnet_nidlist *list, struct lnet_nidlist_run
 	return false;
 }
 
-static bool mask_match(const struct lnet_nidlist_item *item, const struct lnet_nid *nid)
-{
-	const u8 *ip = (const u8 *)nid->addr;
-	unsigned int whole = item->bits / 8, rest = item->bits % 8;
-
-	if (nid->size != (item->large ? LNET_NID_SIZE_MAX : 0) || memcmp(ip, item->ip, whole))
-		return false;
-	return !rest || !((ip[whole] ^ item->ip[whole]) >> (8 - rest));
-}
-
 static bool item_match(const struct lnet_nidlist *list, const struct lnet_nidlist_item *item,
 		       const struct lnet_nid *nid)
 {
 	u32 net = lnet_nid_net(nid), addr = be32_to_cpu(nid->addr[0]);
-	unsigned int i;
+	unsigned int whole = item->bits / 8, rest = item->bits % 8, i;
+	const u8 *ip = (const u8 *)nid->addr;
 
 	if (!item->num.nr && item->net != net)
 		return false;
@@ -196,7 +171,9 @@ static bool item_match(const struct lnet_nidlist *list, const struct lnet_nidlis
 			     !exprs_match(list, item->num, lnet_net_num(net))))
 		return false;
 	if (item->kind == ITEM_MASK)
-		return mask_match(item, nid);
+		return nid->size == (item->large ? LNET_NID_SIZE_MAX : 0) &&
+		       !memcmp(ip, item->ip, whole) &&
+		       (!rest || !((ip[whole] ^ item->ip[whole]) >> (8 - rest)));
 	if (item->kind == ITEM_ALL)
 		return true;
 	if (nid->size)
@@ -221,8 +198,7 @@ bool lnet_nidlist_match(const struct lnet_nidlist *list, const struct lnet_nid *
 
 bool lnet_nidlist_same(const struct lnet_nidlist *a, const struct lnet_nidlist *b)
 {
-	if (a->nr != b->nr || a->nr_exprs != b->nr_exprs)
-		return false;
-	return !a->nr || (!memcmp(a->items, b->items, a->nr * sizeof(*a->items)) &&
-			  !memcmp(a->exprs, b->exprs, a->nr_exprs * sizeof(*a->exprs)));
+	return a->nr == b->nr && a->nr_exprs == b->nr_exprs &&
+	       (!a->nr || (!memcmp(a->items, b->items, a->nr * sizeof(*a->items)) &&
+			   !memcmp(a->exprs, b->exprs, a->nr_exprs * sizeof(*a->exprs))));
 }
