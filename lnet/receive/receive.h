@@ -42,6 +42,8 @@ bool lnet_rx_reserve(struct lnet_pass *p, struct lnet_rx *rx);
 /* ln->hooks->rx_matched() */
 void lnet_rx_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v,
 		     enum lnet_outcome why);
+void lnet_pass_lands(struct lnet_pass *p);	/* ln->hooks->lands() */
+void lnet_pass_stops(struct lnet_pass *p);	/* ln->hooks->stops() */
 
 /* ---- reply.c --------------------------------------------------------------------------------- */
 /* [sh] Processes a received ACK. Stores no pointer to @rx. */
@@ -192,9 +194,5 @@ bool lnet_window_room(struct lnet_pass *p, struct lnet_window *w);
  * posts the UNLINK event; drops the pin.
  */
 void lnet_md_aborted_finish(struct lnet *ln, struct lnet_md *md);
-
-/* ---- landing.c ------------------------------------------------------------------------------- */
-void lnet_pass_lands(struct lnet_pass *p);	/* ln->hooks->lands() */
-void lnet_pass_stops(struct lnet_pass *p);	/* ln->hooks->stops() */
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Received messages: checks of source and target, dispatch by type, and stock requests. */
+/*
+ * Received messages: checks of source and target, dispatch by type, stock requests. Also the steps
+ * of a pass in which drivers receive payloads, or abort receives.
+ */
 #include "base/base.h"
 #include "shard/shard.h"
 #include "topology/topology.h"
@@ -640,4 +643,54 @@ bool lnet_rx_gone(struct lnet_pass *p, struct lnet_rx *rx)
 	lnet_rx_drop(p, rx, LNET_PATH_LOST);
 	lnet_rx_free(p, rx);
 	return true;
+}
+
+/* ---- steps of a pass ------------------------------------------------------------------------- */
+
+/*
+ * Holds a reference to the NI during land(). Another thread may complete the message meanwhile, and
+ * drop the last other reference.
+ */
+void lnet_pass_lands(struct lnet_pass *p)
+{
+	while (!list_empty(&p->land)) {
+		struct lnet_rx *rx = list_first_entry(&p->land, struct lnet_rx, owed);
+		struct lnet_ni *ni = rx->ni;
+		bool skip;
+
+		lnet_ni_get(ni);
+		list_del_init(&rx->owed);
+		if (unlikely(rx->fwd))
+			p->ln->hooks->forward_rx.land(p, rx);
+		skip = rx->verdict == LNET_SKIP;
+		ni->ops->land(p, ni, rx);
+		if (skip)
+			lnet_rx_free(p, rx);
+		lnet_leave(p);
+		lnet_ni_put(ni);
+	}
+}
+
+void lnet_pass_stops(struct lnet_pass *p)
+{
+	while (!list_empty(&p->stop)) {
+		struct lnet_rx *rx = list_first_entry(&p->stop, struct lnet_rx, stop);
+		struct lnet_shard *sh = &p->ln->shard[rx->hold_shard];
+		struct lnet_ni *ni;
+
+		list_del_init(&rx->stop);
+		lnet_enter(p, sh);
+		ni = rx->dead ? NULL : rx->ni;	/* NULL: the receive has ended */
+		if (ni)
+			lnet_ni_get(ni);
+		lnet_leave(p);
+		if (ni)
+			ni->ops->rx_stop(p, ni, rx);
+		lnet_enter(p, sh);
+		rx->stopping = 0;
+		if (rx->dead)
+			lnet_rx_free(p, rx);
+		lnet_leave(p);
+		lnet_ni_put(ni);
+	}
 }

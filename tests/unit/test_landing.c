@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tests of lnet/receive/landing.c: messages that wait for a buffer and then land. */
+/* Tests of lnet/receive/rx.c: messages that wait for a buffer and then land. */
 #include "rails.h"
 
 static int ni_refs(void)
