@@ -173,13 +173,6 @@ static void matched(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *
 	e->evt = lnet_rx_event(rx, rx->type == LNET_OP_GET ? LNET_EVENT_GET : LNET_EVENT_PUT);
 }
 
-static u8 refusal_of(enum lnet_outcome why)
-{
-	if (why == LNET_TOO_LONG)
-		return LNET_REFUSED_TOO_LONG;
-	return why == LNET_NOT_PERMITTED ? LNET_REFUSED_NOT_PERMITTED : LNET_REFUSED_NO_MATCH;
-}
-
 static enum lnet_verdict first_sight(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
 {
 	enum lnet_outcome why = LNET_NO_MATCH;
@@ -188,7 +181,7 @@ static enum lnet_verdict first_sight(struct lnet_pass *p, struct lnet_rx *rx, st
 	if (v == LNET_SKIP) {
 		lnet_rx_drop(p, rx, why);
 		e->state = ENTRY_FINAL;
-		e->reason = refusal_of(why);
+		e->reason = why == LNET_TOO_LONG ? LNET_REFUSED_TOO_LONG : LNET_REFUSED_NO_MATCH;
 		lnet_window_reject(e->w, e);
 		v = refuse(p, rx, NULL, e->reason);
 		lnet_entry_put(p, e);
@@ -362,11 +355,8 @@ static void forget(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e
 		lnet_rx_owe(p, other, LNET_SKIP);
 		lnet_entry_put(p, e);
 	}
-	if (e->w) {
-		lnet_window_unplace(e->w, e->seq);
-		e->w = NULL;
-		lnet_entry_put(p, e);
-	}
+	if (e->w)
+		lnet_entry_detach(p, e->w, e->seq);
 	rx->entry = NULL;
 	lnet_entry_put(p, e);
 }
@@ -401,22 +391,11 @@ void lnet_once_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdic
 	lnet_leave(p);
 }
 
-/* The queued receive lost its connection: the first duplicate in e->rxs waits in its place. */
-static void succeed(struct lnet_pass *p, struct lnet_entry *e)
-{
-	struct lnet_rx *rx = list_first_entry(&e->rxs, struct lnet_rx, link);
-	enum lnet_outcome why = LNET_NO_MATCH;
-	enum lnet_verdict v;
-
-	list_del_init(&rx->link);
-	v = lnet_rx_reserve(p, rx) ? lnet_match(p, rx, &why) : LNET_SKIP;
-	if (v != LNET_LATER)
-		end_wait(p, rx, v, why);
-}
-
 bool lnet_once_gone(struct lnet_pass *p, struct lnet_rx *rx)
 {
+	enum lnet_outcome why = LNET_NO_MATCH;
 	struct lnet_entry *e;
+	enum lnet_verdict v;
 	struct lnet_rx *at;
 
 	lnet_leave(p);
@@ -442,10 +421,14 @@ bool lnet_once_gone(struct lnet_pass *p, struct lnet_rx *rx)
 	lnet_enter(p, e->sh);
 	if (list_empty(&e->rxs)) {
 		forget(p, rx, e);
-	} else {
+	} else {	/* the first duplicate waits in the place of @rx */
 		rx->entry = NULL;
 		lnet_entry_put(p, e);
-		succeed(p, e);
+		at = list_first_entry(&e->rxs, struct lnet_rx, link);
+		list_del_init(&at->link);
+		v = lnet_rx_reserve(p, at) ? lnet_match(p, at, &why) : LNET_SKIP;
+		if (v != LNET_LATER)
+			end_wait(p, at, v, why);
 	}
 	lnet_rx_free(p, rx);
 	lnet_leave(p);
@@ -473,9 +456,9 @@ static void landed(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e
 }
 
 /*
- * Rule 7: true if @e loses its buffer after an aborted receive. That is so if @e has no window. All
- * peers share the buffers of a lazy portal, so @e also loses such a buffer if the sender was too
- * slow or its connection was lost. The loopback never loses a connection.
+ * Rule 7: true if @e loses its buffer after an aborted receive, as it has no window. The buffers of
+ * a lazy portal are shared, so @e also loses such a buffer if the sender was too slow or its
+ * connection was lost. The loopback never loses a connection.
  */
 static bool gives_way(const struct lnet_rx *rx, const struct lnet_entry *e, enum lnet_outcome how)
 {
@@ -483,20 +466,6 @@ static bool gives_way(const struct lnet_rx *rx, const struct lnet_entry *e, enum
 		return false;
 	return !e->w || (lnet_md_is_pooled(e->md) &&
 			 (how == LNET_ABORTED || !lnet_nid_is_lo(&rx->from->nid)));
-}
-
-/* @e took no effect: its event reports that, and the next attempt is matched like a new request. */
-static void unmatch(struct lnet_pass *p, struct lnet_entry *e)
-{
-	e->state = ENTRY_FINAL;
-	e->evt->ev.status = -EIO;
-	e->evt->ev.outcome = LNET_ABORTED;
-	if (!e->w)
-		return;
-	lnet_window_unplace(e->w, e->seq);
-	e->w = NULL;
-	lnet_count(p->sh, unmatched);
-	lnet_entry_put(p, e);
 }
 
 void lnet_once_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how)
@@ -507,12 +476,20 @@ void lnet_once_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome h
 	list_del_init(&rx->link);
 	lockdep_assert_held(&p->ln->shard[rx->hold_shard].lock);
 	rx->ni->sh[rx->hold_shard].holds--;
-	if (how == LNET_OK && e->state == ENTRY_MATCHED)
+	if (how == LNET_OK && e->state == ENTRY_MATCHED) {
 		landed(p, rx, e);
-	else if (e->state == ENTRY_FINAL && e->w && (how == LNET_OK || how == LNET_STOPPED))
+	} else if (e->state == ENTRY_FINAL && e->w && (how == LNET_OK || how == LNET_STOPPED)) {
 		answer_final(p, rx, e);	/* a duplicate requests the reply on its path */
-	else if (gives_way(rx, e, how))
-		unmatch(p, e);
+	} else if (gives_way(rx, e, how)) {
+		/* no effect: the event reports that, and a retransmission is matched again */
+		e->state = ENTRY_FINAL;
+		e->evt->ev.status = -EIO;
+		e->evt->ev.outcome = LNET_ABORTED;
+		if (e->w) {
+			lnet_count(p->sh, unmatched);
+			lnet_entry_detach(p, e->w, e->seq);
+		}
+	}
 	e->since_ns = p->now_ns;
 	lnet_entry_settle(p, e);
 	rx->entry = NULL;

@@ -142,16 +142,12 @@ enum lnet_verdict lnet_ack_take(struct lnet_pass *p, struct lnet_rx *rx, const s
 		return LNET_SKIP;
 	if (rx->mlength >= LNET_REFUSED && op->id_state == ID_DRAWN) {
 		lnet_rejection_take(p, op, rx->mlength - LNET_REFUSED, rx->path);
-		return LNET_SKIP;
-	}
-	if (unlikely(rx->mlength > op->len)) {	/* more than was sent */
+	} else if (unlikely(rx->mlength > op->len)) {	/* more than was sent */
 		lnet_count(p->sh, long_answer);
-		return LNET_SKIP;
+	} else if (!(op->flags & LNET_OPF_ACK) || use_md(op)) {
+		op->mlength = rx->mlength;
+		lnet_op_answered(p, op, rx->path);
 	}
-	if ((op->flags & LNET_OPF_ACK) && !use_md(op))
-		return LNET_SKIP;
-	op->mlength = rx->mlength;
-	lnet_op_answered(p, op, rx->path);
 	return LNET_SKIP;
 }
 

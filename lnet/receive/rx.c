@@ -270,34 +270,29 @@ static enum lnet_verdict plain_begin(struct lnet_pass *p, struct lnet_rx *rx)
 	return LNET_SKIP;
 }
 
-/*
- * [sh of rx->hold_shard] The driver has completed @rx, a push or a request under stock rules: sends
- * the ACK if @wanted.
- */
-static void ack_landed(struct lnet_pass *p, struct lnet_rx *rx, bool wanted)
-{
-	struct lnet_op *op;
-
-	lockdep_assert_held(&p->ln->shard[rx->hold_shard].lock);
-	rx->ni->sh[rx->hold_shard].holds--;
-	if (!wanted)
-		return;
-	op = lnet_answer(p, rx, LNET_OP_ACK);
-	op->mlength = rx->mlength;
-	lnet_op_defer(p, op);
-}
-
+/* The payload of @rx, a push or a PUT under stock rules, ended. */
 static void plain_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how)
 {
-	struct lnet_md *md = rx->md;
+	struct lnet_md *md = rx->md;	/* NULL: a push */
 	struct lnet_evt *e;
 
 	lnet_enter(p, &p->ln->shard[rx->hold_shard]);
-	ack_landed(p, rx, how == LNET_OK && rx->wants_ack && !(md->options & LNET_MD_ACK_DISABLE));
-	e = lnet_rx_event(rx, LNET_EVENT_PUT);
-	e->ev.status = how == LNET_OK ? 0 : -EIO;
-	e->ev.outcome = how;
-	lnet_md_post(p, md, e, true);
+	rx->ni->sh[rx->hold_shard].holds--;
+	if (how == LNET_OK && rx->wants_ack && !(md && md->options & LNET_MD_ACK_DISABLE)) {
+		struct lnet_op *op = lnet_answer(p, rx, LNET_OP_ACK);
+
+		op->mlength = rx->mlength;
+		lnet_op_defer(p, op);
+	}
+	if (md) {
+		e = lnet_rx_event(rx, LNET_EVENT_PUT);
+		e->ev.status = how == LNET_OK ? 0 : -EIO;
+		e->ev.outcome = how;
+		lnet_md_post(p, md, e, true);
+	} else if (how == LNET_OK) {
+		lnet_enter_pni(p, rx->src);
+		p->ln->hooks->push_taken(p, rx);
+	}
 	lnet_rx_free(p, rx);
 }
 
@@ -318,17 +313,6 @@ static enum lnet_verdict push_begin(struct lnet_pass *p, struct lnet_rx *rx)
 	rx->mlength = len;
 	rx->into = (struct lnet_buf){ .frags = &rx->copy->frag, .nr = 1, .len = len };
 	return lnet_rx_land(p, rx);
-}
-
-static void push_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how)
-{
-	lnet_enter(p, &p->ln->shard[rx->hold_shard]);
-	ack_landed(p, rx, how == LNET_OK && rx->wants_ack);
-	if (how == LNET_OK) {
-		lnet_enter_pni(p, rx->src);
-		p->ln->hooks->push_taken(p, rx);
-	}
-	lnet_rx_free(p, rx);
 }
 
 /* ---- dispatch -------------------------------------------------------------------------------- */
@@ -395,10 +379,9 @@ static bool is_routers_word(const struct lnet_hdr *hdr)
 
 /*
  * [sh] True if neither the source node, by any of its NIDs, nor a gateway of the route table sent
- * @rx: then this function has dropped and counted @rx. The function checks each message to forward,
- * because the next hop trusts this node. Routes may be asymmetric, so any peer may send this node a
- * message with a source on a remote net. The function then marks @rx as claimed. It may release the
- * lock and take it again.
+ * @rx: then @rx is dropped. Messages to @forward are always checked, because the next hop trusts
+ * this node. As routes may be asymmetric, any peer may send a message with a source on a remote
+ * net: it is only marked as claimed. May release the lock and take it again.
  */
 static bool drop_forged(struct lnet_pass *p, struct lnet_rx *rx, bool forward)
 {
@@ -463,19 +446,16 @@ static bool came_routed(struct lnet_pass *p, struct lnet_rx *rx, bool routers_wo
 }
 
 /*
- * [sh] The caller has found that the source is not the NID of the connection, which the driver has
- * checked. The source is false if no host can have it, or if it is a NID of this node: only the
- * loopback driver receives messages of this node.
+ * [sh] For a source that is not the NID of the connection. It is false if no host can have it, or
+ * if it is a NID of this node: only the loopback driver receives messages of this node.
  */
 static bool has_false_source(struct lnet_pass *p, const struct lnet_rx *rx)
 {
 	const struct lnet_nid *src = &rx->src_nid;
-	bool is_false;
+	bool is_false = rx->ni != p->ln->lo &&
+			(!lnet_nid_is_host(src) || lnet_nid_is_local(p->ln, src) ||
+			 (lnet_nid_is_own_host(src) && !lnet_nid_is_own_host(&rx->from->nid)));
 
-	if (rx->ni == p->ln->lo)
-		return false;
-	is_false = !lnet_nid_is_host(src) || lnet_nid_is_local(p->ln, src) ||
-		   (lnet_nid_is_own_host(src) && !lnet_nid_is_own_host(&rx->from->nid));
 	if (is_false)
 		lnet_count(p->sh, false_source);
 	return is_false;
@@ -606,8 +586,6 @@ void lnet_rx_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how
 		lnet_reply_done(p, rx, how);
 	else if (rx->marked)
 		lnet_once_done(p, rx, how);
-	else if (rx->copy)
-		push_done(p, rx, how);
 	else
 		plain_done(p, rx, how);
 }
