@@ -54,7 +54,7 @@ struct lnet_shard {
 	struct list_head ranked[LNET_WINDOWS_PER_PEER + 1];
 	u32 nr_windows;
 	u64 window_bytes;		/* of windows and their entries */
-	/* windows by the number of their entries: window_place.c */
+	/* windows by the number of their entries: window_table.c */
 	struct list_head heavy[LNET_WINDOW_WEIGHTS];
 	/* fault/: */
 	struct list_head delayed;	/* attempts held by delay rules, by time */

@@ -54,7 +54,7 @@ struct lnet_window {			/* [shard that the session ID selects] */
 	u32 W, cap, nr_unacked;
 	/* unfinished requests at the sender, from its last request */
 	u32 nr_open;
-	/* places, at seq mod cap: an entry, the mark of a rejection, or NULL (window_place.c) */
+	/* places, at seq mod cap: an entry, the mark of a rejection, or NULL (window.c) */
 	struct lnet_entry **entry;
 	u32 nr_entries;			/* without rejections */
 	u32 nr_held;			/* entries with memory held for a retransmitted REPLY */

@@ -8,10 +8,7 @@
 /* ---- rx.c ------------------------------------------------------------------------------------ */
 /* The only writer of the state. */
 void lnet_rx_set_state(struct lnet_rx *rx, enum lnet_rx_state state);
-/*
- * Frees @rx and what it holds, into the pool of the shard that @p holds, if any. If
- * lnet_pass_stops() still uses @rx, that step frees it.
- */
+/* Frees @rx, or puts it into the pool of the locked shard; later if lnet_pass_stops() uses it. */
 void lnet_rx_free(struct lnet_pass *p, struct lnet_rx *rx);
 /* Nobody uses @sh any more: frees the pool of rx. */
 void lnet_rx_pool_fini(struct lnet_shard *sh);
@@ -29,15 +26,9 @@ void lnet_rx_proven(const struct lnet_pass *p, const struct lnet_rx *rx);
 struct lnet_path *lnet_rx_path(const struct lnet_rx *rx);
 /* The event that lnet_rx_reserve() reserved, filled from @rx. @rx has none afterwards. */
 struct lnet_evt *lnet_rx_event(struct lnet_rx *rx, enum lnet_event_kind kind);
-/*
- * [sh] An ACK or REPLY to @rx on the path on which @rx was received; NULL: no memory. The caller
- * fills the rest and calls lnet_op_defer().
- */
+/* [sh] An ACK or REPLY to @rx on its path, for the caller to fill and defer; NULL: no memory. */
 struct lnet_op *lnet_answer(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_op_type type);
-/*
- * [sh] Reserves the event of the request @rx, before the request has an effect. False: the pool is
- * empty.
- */
+/* [sh] Reserves the event of @rx before the request has an effect. False: the pool is empty. */
 bool lnet_rx_reserve(struct lnet_pass *p, struct lnet_rx *rx);
 /* ln->hooks->rx_matched() */
 void lnet_rx_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v,
@@ -65,10 +56,7 @@ void lnet_once_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdic
 bool lnet_once_gone(struct lnet_pass *p, struct lnet_rx *rx);
 /* The payload of the tracked request @rx ended. Enters the shard of its entry. */
 void lnet_once_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how);
-/*
- * [sh] A confirm message was received: the window advances to the low-water mark. May change the
- * shard.
- */
+/* [sh] Advances the window to the low-water mark of a confirm message. May change the shard. */
 enum lnet_verdict lnet_once_confirm(struct lnet_pass *p, struct lnet_rx *rx);
 /* [sh] The receiver, or a router on @via, rejected the tracked request @op for @reason. */
 void lnet_rejection_take(struct lnet_pass *p, struct lnet_op *op, u32 reason,
@@ -76,6 +64,14 @@ void lnet_rejection_take(struct lnet_pass *p, struct lnet_op *op, u32 reason,
 void lnet_pass_backs(struct lnet_pass *p);	/* ln->hooks->backs() */
 
 /* ---- window.c -------------------------------------------------------------------------------- */
+/* [sh] The entry of @seq, which is from w->floor to w->high; NULL: none, or a rejection. */
+struct lnet_entry *lnet_window_entry(const struct lnet_window *w, u64 seq);
+/* [sh] The reason for which @seq was rejected; 0: it was not. */
+u32 lnet_window_rejected(const struct lnet_window *w, u64 seq);
+/* [sh] Puts @e at the place of @seq. */
+void lnet_window_place(struct lnet_window *w, u64 seq, struct lnet_entry *e);
+/* [sh] A mark with e->reason replaces @e; the caller gets the window's reference to @e. */
+void lnet_window_reject(struct lnet_window *w, struct lnet_entry *e);
 /* [sh] Drops a reference. NULL is fine. */
 void lnet_entry_put(struct lnet_pass *p, struct lnet_entry *e);
 /* [sh] A zeroed entry from the pool; NULL: the pool is empty. */
@@ -84,23 +80,16 @@ struct lnet_entry *lnet_entry_take(struct lnet_shard *sh);
 void lnet_entry_settle(struct lnet_pass *p, struct lnet_entry *e);
 /* [sh] Empties the place of @seq: a request in progress continues without the window. */
 void lnet_entry_detach(struct lnet_pass *p, struct lnet_window *w, u64 seq);
-/*
- * [sh] The sender has finished all requests below @floor: detaches their entries, and moves
- * w->floor there.
- */
+/* [sh] The sender has finished all requests below @floor: detaches them, and moves w->floor. */
 void lnet_window_floor(struct lnet_pass *p, struct lnet_window *w, u64 floor);
 /* [sh] w->from becomes @pni, which is referenced; NULL: none */
 void lnet_window_from(struct lnet_window *w, struct lnet_peer_ni *pni);
 /*
- * [all shards] @pni has just left the peer @from. Sessions whose last request was received from
- * @pni stay with @from, and their ACKs are sent to another interface of @from. If @from has none,
- * the sessions stay with @pni.
+ * [all shards] @pni has left the peer @from. ACKs of sessions whose last request was received from
+ * @pni are sent to another interface of @from; if there is none, still to @pni.
  */
 void lnet_windows_rehome(const struct lnet_peer *from, const struct lnet_peer_ni *pni);
-/*
- * [sh] A request of @w was received, or its payload is complete, on the path of @rx. If the opener
- * sent it, ACKs use that path from now on.
- */
+/* [sh] A request of @w was received, or is complete. If the opener sent it, ACKs use its path. */
 void lnet_window_heard(struct lnet_pass *p, struct lnet_window *w, struct lnet_rx *rx);
 /*
  * [sh] Makes room for @seq. May release and take the lock: *@w is then the window of @grant, or
@@ -111,15 +100,9 @@ bool lnet_window_fit(struct lnet_pass *p, struct lnet_window **w, u64 grant, u64
 void lnet_window_ack(struct lnet_pass *p, struct lnet_window *w, struct lnet_rx *rx, bool wanted);
 /* [sh] Sends delayed ACKs, expires entries, and drops a window that was unused for long. */
 void lnet_window_timer(struct lnet_pass *p, struct lnet_timer *t);
-/*
- * [sh] Begins a walk, in slices, that discards the held replies of an MD. It skips windows newer
- * than the walk, because they do not use the MD.
- */
+/* [sh] Begins a walk that discards held replies of an MD. Newer windows do not use the MD. */
 void lnet_window_walk_begin(struct lnet_shard *sh, struct lnet_window_walk *walk);
-/*
- * [sh] Does a slice for @md (NULL: all). False: it was the last one. The lock may be released
- * between two slices.
- */
+/* [sh] Does a slice for @md (NULL: all). False: the last. The lock may be released in between. */
 bool lnet_window_walk_slice(struct lnet_pass *p, struct lnet_window_walk *walk, struct lnet_md *md);
 /* [sh] Removes @w from sh->made. Walks that would visit @w next skip it. */
 void lnet_window_unwalk(struct lnet_window *w);
@@ -134,24 +117,19 @@ u64 lnet_grant_shard(const struct lnet *ln, u64 grant);
 struct lnet_window *lnet_window_find(struct lnet_shard *sh, u64 grant);
 /* [any shard] True if the opener of @w sent @rx. */
 bool lnet_window_is_openers(const struct lnet_window *w, const struct lnet_rx *rx);
-/*
- * [any shard] True if a known peer sent @rx that is not the opener of @w. False for an unknown NID,
- * which may be a rail of the opener.
- */
+/* [any shard] True if a known peer sent @rx that is not the opener. It may own an unknown NID. */
 bool lnet_window_is_foreign(const struct lnet_window *w, const struct lnet_rx *rx);
-/*
- * [sh] Bytes in small buffers with replies to @opener, and the number of replies to it that hold
- * memory.
- */
+/* [sh] Bytes in small buffers with replies to @opener, and number of replies that hold memory. */
 void lnet_windows_share(struct lnet_shard *sh, const struct lnet_nid *opener, u64 *copy_bytes,
 			u64 *nr_held);
-/*
- * [sh] True if the node may cache a REPLY of @len bytes of @w in a small buffer. If copy_budget or
- * the share of the peer is used up, it counts the denial and returns false.
- */
+/* [sh] True if @w may cache a REPLY of @len bytes in a small buffer; else it counts the denial. */
 bool lnet_window_may_copy(struct lnet_pass *p, const struct lnet_window *w, u32 len);
 /* [sh] True if the peer of @w may have one more held reply; else it counts the denial. */
 bool lnet_window_may_hold(struct lnet_pass *p, const struct lnet_window *w);
+/* [sh] The memory of @w without its entries, for sh->window_bytes. */
+u64 lnet_window_bytes(const struct lnet_window *w);
+/* [sh] Drops other windows than @w until window_memory has room for an entry. False: no room. */
+bool lnet_window_room(struct lnet_pass *p, struct lnet_window *w);
 /* [sh] True if a request of @w has no result yet, or its memory is in use. */
 bool lnet_window_is_busy(const struct lnet_window *w);
 /* [sh] Frees @w. */
@@ -160,39 +138,14 @@ void lnet_window_drop(struct lnet_pass *p, struct lnet_window *w);
 void lnet_windows_init(struct lnet_shard *sh);
 /* No lock held. All operations have ended: frees all windows. */
 void lnet_windows_fini(struct lnet *ln);
-/*
- * [sh] The window of (opener, instance, nonce), made if necessary; NULL: no room. May release and
- * take the lock.
- */
+/* [sh] The session that @rx opens, or has opened; NULL: no room. May release and take the lock. */
 struct lnet_window *lnet_window_open(struct lnet_pass *p, struct lnet_rx *rx, u32 hold_ms);
 /* [sh of rx->from] A session open request was received. May release and take the lock. */
 enum lnet_verdict lnet_session_open(struct lnet_pass *p, struct lnet_rx *rx,
 				    const struct lnet_hdr *hdr);
 
-/* ---- window_place.c -------------------------------------------------------------------------- */
-/* [sh] The entry of @seq, which is from w->floor to w->high; NULL: none, or a rejection. */
-struct lnet_entry *lnet_window_entry(const struct lnet_window *w, u64 seq);
-/* [sh] The reason for which @seq was rejected; 0: it was not. */
-u32 lnet_window_rejected(const struct lnet_window *w, u64 seq);
-/* [sh] Puts @e at the place of @seq. */
-void lnet_window_place(struct lnet_window *w, u64 seq, struct lnet_entry *e);
-/* [sh] Empties the place of @seq. Returns its entry with the window's reference, or NULL. */
-struct lnet_entry *lnet_window_unplace(struct lnet_window *w, u64 seq);
-/* [sh] A mark with e->reason replaces @e; the caller gets the window's reference to @e. */
-void lnet_window_reject(struct lnet_window *w, struct lnet_entry *e);
-/* [sh] The memory of @w without its entries, for sh->window_bytes. */
-u64 lnet_window_bytes(const struct lnet_window *w);
-/*
- * [sh] Drops windows other than @w until window_memory has room for one more entry. False: there is
- * no room, and no other window may be dropped for @w.
- */
-bool lnet_window_room(struct lnet_pass *p, struct lnet_window *w);
-
 /* ---- unlink.c -------------------------------------------------------------------------------- */
-/*
- * No lock held, after lnet_md_abort(): aborts the operations and the held replies that use @md, or
- * posts the UNLINK event; drops the pin.
- */
+/* No lock held, after lnet_md_abort(): aborts all that uses @md, or posts UNLINK; drops the pin. */
 void lnet_md_aborted_finish(struct lnet *ln, struct lnet_md *md);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The contents of a receiver's window: reply cache entries, cumulative ACKs, and their timers. */
+/*
+ * A receiver's window: places of requests with reply cache entries or marks of rejections,
+ * cumulative ACKs, and their timers.
+ */
 #include "base/base.h"
 #include "shard/shard.h"
 #include "topology/topology.h"
@@ -9,6 +12,75 @@
 
 #define NOACKS_MIN 8U			/* least PUTs per cumulative ACK, unless late */
 #define ENTRIES_KEPT 128U		/* entries in the pool of a shard */
+#define MARK_REASON_SHIFT 1
+
+/* ---- places ---------------------------------------------------------------------------------- */
+
+/* Entries are aligned, so an odd pointer is a mark. */
+static bool is_mark(const struct lnet_entry *place)
+{
+	return (uintptr_t)place & 1;
+}
+
+struct lnet_entry *lnet_window_entry(const struct lnet_window *w, u64 seq)
+{
+	struct lnet_entry *place = w->entry[seq & (w->cap - 1)];
+
+	return is_mark(place) ? NULL : place;
+}
+
+u32 lnet_window_rejected(const struct lnet_window *w, u64 seq)
+{
+	const struct lnet_entry *place = w->entry[seq & (w->cap - 1)];
+
+	return is_mark(place) ? (u32)((uintptr_t)place >> MARK_REASON_SHIFT) : 0;
+}
+
+/* A window whose size varies around a power of 2 stays in its list. */
+static void weigh(struct lnet_window *w)
+{
+	u8 weight = w->weight;
+
+	if (w->nr_entries >= 2U << weight && weight < LNET_WINDOW_WEIGHTS - 1)
+		weight++;
+	else if (weight && w->nr_entries < 1U << (weight - 1))
+		weight--;
+	if (likely(weight == w->weight))
+		return;
+	w->weight = weight;
+	list_move(&w->heavy, &w->sh->heavy[weight]);
+}
+
+void lnet_window_place(struct lnet_window *w, u64 seq, struct lnet_entry *e)
+{
+	w->entry[seq & (w->cap - 1)] = e;
+	w->nr_entries++;
+	w->sh->window_bytes += sizeof(*e);
+	weigh(w);
+}
+
+/* [sh] Empties the place of @seq. Returns its entry with the window's reference, or NULL. */
+static struct lnet_entry *unplace(struct lnet_window *w, u64 seq)
+{
+	struct lnet_entry **place = &w->entry[seq & (w->cap - 1)], *e = *place;
+
+	*place = NULL;
+	if (!e || is_mark(e))
+		return NULL;
+	w->nr_entries--;
+	w->sh->window_bytes -= sizeof(*e);
+	weigh(w);
+	return e;
+}
+
+void lnet_window_reject(struct lnet_window *w, struct lnet_entry *e)
+{
+	uintptr_t mark = (uintptr_t)e->reason << MARK_REASON_SHIFT | 1;
+
+	unplace(w, e->seq);
+	e->w = NULL;
+	w->entry[e->seq & (w->cap - 1)] = (struct lnet_entry *)mark;
+}
 
 /* ---- entries --------------------------------------------------------------------------------- */
 
@@ -90,7 +162,7 @@ static void entry_fail(struct lnet_pass *p, struct lnet_entry *e)
 
 void lnet_entry_detach(struct lnet_pass *p, struct lnet_window *w, u64 seq)
 {
-	struct lnet_entry *e = lnet_window_unplace(w, seq);
+	struct lnet_entry *e = unplace(w, seq);
 
 	if (!e)
 		return;
@@ -367,20 +439,6 @@ void lnet_window_timer(struct lnet_pass *p, struct lnet_timer *t)
 
 /* ---- unlink ---------------------------------------------------------------------------------- */
 
-static void window_md_aborted(struct lnet_pass *p, struct lnet_window *w, struct lnet_md *md)
-{
-	u64 seq;
-
-	for (seq = w->floor; seq <= w->high; seq++) {
-		struct lnet_entry *e = lnet_window_entry(w, seq);
-
-		if (!e || !e->md)
-			continue;
-		if (md ? e->md == md && e->type == LNET_OP_GET : list_empty(&e->rxs))
-			entry_fail(p, e);
-	}
-}
-
 void lnet_window_walk_begin(struct lnet_shard *sh, struct lnet_window_walk *walk)
 {
 	walk->at = sh->made.next;
@@ -390,14 +448,20 @@ void lnet_window_walk_begin(struct lnet_shard *sh, struct lnet_window_walk *walk
 bool lnet_window_walk_slice(struct lnet_pass *p, struct lnet_window_walk *walk, struct lnet_md *md)
 {
 	struct lnet_window *w;
-	u64 nr = 0;
+	struct lnet_entry *e;
+	u64 seq, nr = 0;
 
 	for (; walk->at != &p->sh->made; nr += w->high - min(w->floor, w->high) + 2) {
 		if (nr >= LNET_WINDOW_SLICE)
 			return true;
 		w = list_entry(walk->at, struct lnet_window, made);
 		walk->at = w->made.next;
-		window_md_aborted(p, w, md);
+		for (seq = w->floor; seq <= w->high; seq++) {
+			e = lnet_window_entry(w, seq);
+			if (e && e->md &&
+			    (md ? e->md == md && e->type == LNET_OP_GET : list_empty(&e->rxs)))
+				entry_fail(p, e);
+		}
 	}
 	list_del(&walk->link);
 	return false;

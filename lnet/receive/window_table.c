@@ -18,6 +18,8 @@
 #define GREEDY_MAX 16U			/* peers to check for a window that can be dropped */
 #define REST_NS ((u64)NSEC_PER_SEC)	/* a window that was used within this time is kept */
 #define OLD_MAX 256U			/* windows to check for one that can be dropped */
+#define LOST_MAX 256U			/* windows to check for one whose peer is lost */
+#define LARGE_MAX 16U			/* windows to check for one that is not busy */
 
 u64 lnet_grant_shard(const struct lnet *ln, u64 grant)
 {
@@ -73,10 +75,7 @@ bool lnet_window_is_foreign(const struct lnet_window *w, const struct lnet_rx *r
 
 /* ---- windows of one peer --------------------------------------------------------------------- */
 
-/*
- * The peer whose share a session of @rx uses: the source; or the sender, if it claims to forward
- * for the source and is no gateway.
- */
+/* The peer whose share a session of @rx uses: the source, or a sender that claims to forward it. */
 static struct lnet_peer *payer_of(const struct lnet_rx *rx)
 {
 	return unlikely(rx->claimed) ? rx->from->peer : rx->src->peer;
@@ -172,17 +171,15 @@ bool lnet_window_may_copy(struct lnet_pass *p, const struct lnet_window *w, u32 
 	u64 share = READ_ONCE(p->ln->tun.copy_per_peer), bytes, nr;
 	struct lnet_shard *sh = p->sh;
 
-	if (sh->copy_bytes + len > READ_ONCE(p->ln->tun.copy_budget)) {
-		lnet_count(sh, copies_denied);
-		return false;
+	if (sh->copy_bytes + len <= READ_ONCE(p->ln->tun.copy_budget)) {
+		if (likely(sh->copy_bytes + len <= share))
+			return true;
+		lnet_windows_share(sh, &w->opener, &bytes, &nr);
+		if (bytes + len <= share)
+			return true;
+		lnet_count(sh, copies_of_peer);
 	}
-	if (likely(sh->copy_bytes + len <= share))
-		return true;
-	lnet_windows_share(sh, &w->opener, &bytes, &nr);
-	if (bytes + len <= share)
-		return true;
 	lnet_count(sh, copies_denied);
-	lnet_count(sh, copies_of_peer);
 	return false;
 }
 
@@ -246,10 +243,7 @@ void lnet_window_drop(struct lnet_pass *p, struct lnet_window *w)
 	kfree(w);
 }
 
-/*
- * A window that is not busy: one that was never used, else the least recently used. A window that
- * was used within REST_NS is kept.
- */
+/* A window that is not busy nor fresh: one that was never used, else the least recently used. */
 static struct lnet_window *to_drop(struct lnet_shard *sh, u64 now_ns)
 {
 	struct lnet_window *w, *found = NULL;
@@ -297,6 +291,62 @@ static bool make_room(struct lnet_pass *p, const struct lnet_rx *rx)
 
 		if (!displace(p, w ? w : to_drop(sh, p->now_ns)))
 			return false;
+	}
+	return true;
+}
+
+u64 lnet_window_bytes(const struct lnet_window *w)
+{
+	return sizeof(*w) + (u64)w->cap * sizeof(*w->entry);
+}
+
+/* True if the opener lost its connections after its last request, as this shard's paths show. */
+static bool is_lost(const struct lnet_window *w)
+{
+	const struct lnet_path *path;
+	bool lost = false;
+
+	if (READ_ONCE(w->from->sh) != w->sh)
+		return false;
+	list_for_each_entry(path, &w->from->paths, link) {
+		if (path->evidence_ns > path->lost_ns)
+			return false;
+		lost |= path->lost_ns >= w->last_ns;
+	}
+	return lost;
+}
+
+/* The largest window to drop: if @lost of a lost peer, else one not smaller than @keep; or NULL. */
+static struct lnet_window *heavy_one(struct lnet_shard *sh, const struct lnet_window *keep,
+				     bool lost)
+{
+	unsigned int weight = LNET_WINDOW_WEIGHTS, least = lost ? 0 : keep->weight, nr = 0;
+	struct lnet_window *w;
+
+	while (weight-- > least)
+		list_for_each_entry(w, &sh->heavy[weight], heavy) {
+			if ((!lost || is_lost(w)) && w != keep && !lnet_window_is_busy(w))
+				return w;
+			if (++nr == (lost ? LOST_MAX : LARGE_MAX))
+				return NULL;
+		}
+	return NULL;
+}
+
+bool lnet_window_room(struct lnet_pass *p, struct lnet_window *w)
+{
+	u64 max = READ_ONCE(p->ln->tun.window_memory);
+
+	while (unlikely(p->sh->window_bytes + sizeof(struct lnet_entry) > max)) {
+		struct lnet_window *out = heavy_one(p->sh, w, true);
+
+		if (!out)
+			out = heavy_one(p->sh, w, false);
+		if (!out)
+			return false;
+		lnet_count(p->sh, windows_displaced);
+		lnet_count(p->sh, windows_for_memory);
+		lnet_window_drop(p, out);
 	}
 	return true;
 }
@@ -355,25 +405,6 @@ static struct lnet_window *window_of(struct lnet_shard *sh, const struct lnet_rx
 	return NULL;
 }
 
-static struct lnet_window *window_new(void)
-{
-	struct lnet_window *w = kzalloc(sizeof(*w), GFP_NOFS);
-
-	if (!w)
-		return NULL;
-	w->entry = kcalloc(WINDOW_FIRST, sizeof(*w->entry), GFP_NOFS);
-	if (!w->entry) {
-		kfree(w);
-		return NULL;
-	}
-	w->cap = WINDOW_FIRST;
-	w->floor = 1;
-	INIT_LIST_HEAD(&w->ranked);
-	INIT_LIST_HEAD(&w->ack_due);
-	lnet_timer_init(&w->timer, LNET_TIMER_WINDOW);
-	return w;
-}
-
 /* Unpredictable, because an unknown NID with a session ID may use the session. 0: none found. */
 static u64 draw_grant(struct lnet *ln, struct lnet_shard *sh)
 {
@@ -390,25 +421,20 @@ static u64 draw_grant(struct lnet *ln, struct lnet_shard *sh)
 	return 0;
 }
 
-/*
- * The hold time that the sender requests, or hold_time; at most hold_time_max. The timer of a
- * window walks its places four times per hold time, so the sender cannot request less than
- * HOLD_MIN_NS.
- */
-static u64 hold_ns(const struct lnet_tunables *tun, u32 hold_ms)
-{
-	u64 told = hold_ms ? max((u64)hold_ms * NSEC_PER_MSEC, HOLD_MIN_NS) :
-			     READ_ONCE(tun->hold_time);
-
-	return min(told, READ_ONCE(tun->hold_time_max));
-}
-
 static bool window_add(struct lnet_pass *p, struct lnet_window *w, struct lnet_rx *rx, u32 hold_ms)
 {
+	/* The timer walks all places four times per hold time, so HOLD_MIN_NS limits its cost. */
+	u64 hold_ns = hold_ms ? max((u64)hold_ms * NSEC_PER_MSEC, HOLD_MIN_NS) :
+				READ_ONCE(p->ln->tun.hold_time);
 	const struct lnet_window *last;
 	struct lnet_shard *sh = p->sh;
 	struct lnet_window **at;
 
+	w->cap = WINDOW_FIRST;
+	w->floor = 1;
+	INIT_LIST_HEAD(&w->ranked);
+	INIT_LIST_HEAD(&w->ack_due);
+	lnet_timer_init(&w->timer, LNET_TIMER_WINDOW);
 	w->sh = sh;
 	w->instance = rx->handle.cookie[0];
 	w->nonce = rx->handle.cookie[1];
@@ -418,7 +444,7 @@ static bool window_add(struct lnet_pass *p, struct lnet_window *w, struct lnet_r
 	w->opener = payer_of(rx)->primary;
 	lnet_window_from(w, rx->src);
 	w->W = READ_ONCE(p->ln->tun.window);
-	w->hold_ns = hold_ns(&p->ln->tun, hold_ms);
+	w->hold_ns = min(hold_ns, READ_ONCE(p->ln->tun.hold_time_max));
 	w->last_ns = p->now_ns;
 	at = bucket(sh, w->grant);
 	w->hash_next = *at;
@@ -443,14 +469,17 @@ struct lnet_window *lnet_window_open(struct lnet_pass *p, struct lnet_rx *rx, u3
 	if (w)
 		return w;
 	lnet_leave(p);
-	fresh = window_new();
+	fresh = kzalloc(sizeof(*fresh), GFP_NOFS);
+	if (fresh)
+		fresh->entry = kcalloc(WINDOW_FIRST, sizeof(*fresh->entry), GFP_NOFS);
 	index = kzalloc(sizeof(*index), GFP_NOFS);
 	lnet_enter_pni(p, rx->from);
 	if (!p->sh->index)
 		swap(p->sh->index, index);
 	kfree(index);
 	w = window_of(p->sh, rx);
-	if (!w && fresh && p->sh->index && make_room(p, rx) && window_add(p, fresh, rx, hold_ms))
+	if (!w && fresh && fresh->entry && p->sh->index && make_room(p, rx) &&
+	    window_add(p, fresh, rx, hold_ms))
 		return fresh;
 	if (fresh)
 		kfree(fresh->entry);
@@ -460,19 +489,6 @@ struct lnet_window *lnet_window_open(struct lnet_pass *p, struct lnet_rx *rx, u3
 
 /* ---- session open requests ------------------------------------------------------------------- */
 
-/* @c: the session. NULL: sends an empty REPLY, so that the sender does not wait for a timeout. */
-static void open_reply(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_copy *c)
-{
-	struct lnet_op *op = lnet_answer(p, rx, LNET_OP_REPLY);
-
-	op->copy = c;
-	op->cls = LNET_CLS_CONTROL;
-	op->len = c ? LNET_GRANT_SIZE : 0;
-	op->kind = LNET_KIND_ANSWER;
-	op->binding = LNET_BIND_FIRST;
-	lnet_op_defer(p, op);
-}
-
 enum lnet_verdict lnet_session_open(struct lnet_pass *p, struct lnet_rx *rx,
 				    const struct lnet_hdr *hdr)
 {
@@ -481,6 +497,7 @@ enum lnet_verdict lnet_session_open(struct lnet_pass *p, struct lnet_rx *rx,
 	struct lnet_peer *payer = payer_of(rx);
 	struct lnet_window *w;
 	struct lnet_copy *c;
+	struct lnet_op *op;
 
 	if (lnet_bucket_take(&payer->open_due_ns, p->now_ns, gap_ns, OPEN_BURST * gap_ns)) {
 		lnet_count(p->sh, openings_limited);
@@ -492,18 +509,28 @@ enum lnet_verdict lnet_session_open(struct lnet_pass *p, struct lnet_rx *rx,
 	if (!rx->answer)
 		rx->answer = lnet_op_new();
 	lnet_enter_pni(p, rx->from);
-	w = c && rx->answer ? lnet_window_open(p, rx, hdr->msg.get.src_offset) : NULL;
-	if (!w || hdr->msg.get.sink_length < LNET_GRANT_SIZE) {
-		if (!c || !rx->answer)
-			lnet_count(p->sh, rx_no_memory);
-		else if (!w)
-			open_reply(p, rx, NULL);
+	if (!c || !rx->answer) {
+		lnet_count(p->sh, rx_no_memory);
 		lnet_copy_put(c);
 		return LNET_SKIP;
 	}
-	lnet_count(p->sh, openings);
-	lnet_window_heard(p, w, rx);
-	lnet_grant_encode(c->data, w->W, p->ln->instance, w->grant);
-	open_reply(p, rx, c);
+	w = lnet_window_open(p, rx, hdr->msg.get.src_offset);
+	if (!w || hdr->msg.get.sink_length < LNET_GRANT_SIZE) {
+		lnet_copy_put(c);
+		if (w)
+			return LNET_SKIP;
+		c = NULL;	/* an empty REPLY, so that the sender does not wait for a timeout */
+	} else {
+		lnet_count(p->sh, openings);
+		lnet_window_heard(p, w, rx);
+		lnet_grant_encode(c->data, w->W, p->ln->instance, w->grant);
+	}
+	op = lnet_answer(p, rx, LNET_OP_REPLY);
+	op->copy = c;
+	op->cls = LNET_CLS_CONTROL;
+	op->len = c ? LNET_GRANT_SIZE : 0;
+	op->kind = LNET_KIND_ANSWER;
+	op->binding = LNET_BIND_FIRST;
+	lnet_op_defer(p, op);
 	return LNET_SKIP;
 }
