@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Delivers events: handlers of one MD one at a time and in order, with no lock held, within a
- * budget per pass.
+ * budget per pass. Counts and logs handlers that run for longer than handler_limit.
  */
+#include <lnet/env.h>
 #include "shard/shard.h"
 #include "memory/memory.h"
 
@@ -15,6 +16,105 @@ struct turn {
 	unsigned int left;
 	u64 end_ns, now_ns;
 };
+
+static u64 clock_ns(const struct lnet *ln)
+{
+	return ln->env->ops->now_ns(ln->env);
+}
+
+/* ---- handlers that run for too long ---------------------------------------------------------- */
+
+#define COUNTED		1ULL		/* bit of begin_ns: the batch is counted */
+#define LOOKS		4		/* checks of a handler per handler_limit */
+
+/* @now_ns as begin_ns: never 0, and COUNTED is clear. */
+static u64 begin_of(u64 now_ns)
+{
+	return (now_ns | 2 * COUNTED) & ~COUNTED;
+}
+
+static u64 look_ns(const struct lnet *ln, u64 now_ns)
+{
+	return now_ns + max_t(u64, READ_ONCE(ln->tun.handler_limit) / LOOKS, NSEC_PER_USEC);
+}
+
+/*
+ * The calling thread starts to run handlers of @md. NULL: it is not watched, because handler_limit
+ * is 0 or LNET_WATCHES threads are watched.
+ */
+static struct lnet_watch *watch_begin(struct lnet_md *md, u64 now_ns)
+{
+	struct lnet *ln = md->ln;
+	unsigned int first = (unsigned int)(md->cookie >> 8), i;
+
+	if (!READ_ONCE(ln->tun.handler_limit))
+		return NULL;
+	for (i = 0; i < LNET_WATCHES; i++) {
+		struct lnet_watch *w = &ln->watch[(first + i) % LNET_WATCHES];
+
+		if (READ_ONCE(w->begin_ns) || cmpxchg(&w->begin_ns, 0, begin_of(now_ns)))
+			continue;
+		/* lnet_handlers_watch() sets watch_idle, and then reads begin_ns again. */
+		if (READ_ONCE(ln->watch_idle) && xchg(&ln->watch_idle, 0) &&
+		    ln->env->ops->watch)
+			ln->env->ops->watch(ln->env, look_ns(ln, now_ns));
+		return w;
+	}
+	return NULL;
+}
+
+/* A batch of @nr handlers ended at @now_ns. Logs it, and counts it once, if it took too long. */
+static void watch_batch(struct lnet *ln, struct lnet_watch *w, unsigned int nr, u64 now_ns)
+{
+	u64 begin_ns = READ_ONCE(w->begin_ns) & ~COUNTED;
+	u32 what = READ_ONCE(w->what);
+
+	if (now_ns < begin_ns || now_ns - begin_ns < READ_ONCE(ln->tun.handler_limit)) {
+		WRITE_ONCE(w->begin_ns, begin_of(now_ns));
+		return;
+	}
+	if (!(xchg(&w->begin_ns, begin_of(now_ns)) & COUNTED))
+		lnet_stat_count(ln, LNET_C_slow_handlers);
+	lnet_log_handler_slow(ln, what >> 8, lnet_event_name(what & 0xff),
+			      div64_u64(now_ns - begin_ns, NSEC_PER_MSEC), nr);
+}
+
+/* Counts and logs each handler that is too slow. True: a handler runs. */
+static bool look_at_all(struct lnet *ln, u64 now_ns)
+{
+	bool any = false;
+	unsigned int i;
+
+	for (i = 0; i < LNET_WATCHES; i++) {
+		struct lnet_watch *w = &ln->watch[i];
+		u64 begin_ns = READ_ONCE(w->begin_ns);
+		u32 what = READ_ONCE(w->what);
+
+		any |= begin_ns != 0;
+		if (!begin_ns || begin_ns & COUNTED || now_ns < begin_ns ||
+		    now_ns - begin_ns < READ_ONCE(ln->tun.handler_limit) ||
+		    cmpxchg(&w->begin_ns, begin_ns, begin_ns | COUNTED) != begin_ns)
+			continue;
+		lnet_stat_count(ln, LNET_C_slow_handlers);
+		lnet_log_handler_blocks(ln, what >> 8, lnet_event_name(what & 0xff),
+					div64_u64(now_ns - begin_ns, NSEC_PER_MSEC));
+	}
+	return any;
+}
+
+u64 lnet_handlers_watch(struct lnet *ln)
+{
+	u64 now_ns = clock_ns(ln);
+
+	if (look_at_all(ln, now_ns))
+		return look_ns(ln, now_ns);
+	xchg(&ln->watch_idle, 1);
+	if (look_at_all(ln, now_ns) && xchg(&ln->watch_idle, 0))
+		return look_ns(ln, now_ns);
+	return U64_MAX;
+}
+
+/* ---- delivery -------------------------------------------------------------------------------- */
 
 bool lnet_md_queue_list(struct lnet_md *md, struct list_head *evts)
 {
@@ -55,11 +155,6 @@ static bool take_events(struct lnet_md *md, struct list_head *batch, unsigned in
 	return true;
 }
 
-static u64 clock_ns(const struct lnet_pass *p)
-{
-	return p->ln->env->ops->now_ns(p->ln->env);
-}
-
 /* Runs the handlers of @batch, at most BATCH events, and ends @turn if its time is over. */
 static void handle_batch(struct lnet_pass *p, struct lnet_md *md, struct list_head *batch,
 			 struct lnet_watch *watch, struct turn *turn)
@@ -68,7 +163,8 @@ static void handle_batch(struct lnet_pass *p, struct lnet_md *md, struct list_he
 	unsigned int nr = 0;
 
 	list_for_each_entry_safe(e, next, batch, link) {
-		lnet_watch_event(watch, &e->ev);
+		if (watch)
+			WRITE_ONCE(watch->what, (u32)e->ev.portal << 8 | e->ev.kind);
 		if (md->handler)
 			md->handler(&e->ev);
 		if (e != &lnet_md_full(md)->last)
@@ -76,15 +172,11 @@ static void handle_batch(struct lnet_pass *p, struct lnet_md *md, struct list_he
 		nr++;
 	}
 	turn->left -= nr;
-	turn->now_ns = clock_ns(p);
-	lnet_watch_batch(p->ln, watch, nr, turn->now_ns);
+	turn->now_ns = clock_ns(p->ln);
+	if (watch)
+		watch_batch(p->ln, watch, nr, turn->now_ns);
 	if (turn->now_ns >= turn->end_ns)
 		turn->left = 0;
-}
-
-static void kick(struct lnet *ln)
-{
-	ln->env->ops->kick(ln->env, 0);
 }
 
 void lnet_md_hand_over(struct lnet_pass *p)
@@ -93,7 +185,7 @@ void lnet_md_hand_over(struct lnet_pass *p)
 	list_splice_tail_init(&p->ready, &p->sh->ready);
 	lnet_leave(p);
 	if (!lnet_pass_in_handler(p))
-		kick(p->ln);
+		p->ln->env->ops->kick(p->ln->env, 0);
 }
 
 static void deliver(struct lnet_pass *p, struct turn *turn)
@@ -106,12 +198,13 @@ static void deliver(struct lnet_pass *p, struct turn *turn)
 	while (turn->left && !list_empty(&p->ready)) {
 		md = list_first_entry(&p->ready, struct lnet_md, ready);
 		list_del_init(&md->ready);
-		watch = lnet_watch_begin(md, turn->now_ns);
+		watch = watch_begin(md, turn->now_ns);
 		while ((more = take_events(md, &batch, min(BATCH, turn->left))) && turn->left) {
 			handle_batch(p, md, &batch, watch, turn);
 			INIT_LIST_HEAD(&batch);
 		}
-		lnet_watch_end(watch);
+		if (watch)
+			smp_store_release(&watch->begin_ns, 0);
 		if (more)		/* else @md may be freed */
 			list_add(&md->ready, &p->ready);
 	}
@@ -133,7 +226,7 @@ static void deliver_all(struct lnet_pass *p)
 {
 	struct lnet_shard *sh = &p->ln->shard[0];
 	bool mine = !cmpxchg(&sh->deliverer, NULL, plat_self());
-	struct turn turn = { .left = LNET_EVENTS_PER_PASS, .now_ns = clock_ns(p) };
+	struct turn turn = { .left = LNET_EVENTS_PER_PASS, .now_ns = clock_ns(p->ln) };
 
 	turn.end_ns = turn.now_ns + TURN_NS;
 	deliver(p, &turn);
@@ -145,7 +238,7 @@ static void deliver_all(struct lnet_pass *p)
 		return;
 	WRITE_ONCE(sh->deliverer, NULL);
 	if (!list_empty(&sh->ready))
-		kick(p->ln);
+		p->ln->env->ops->kick(p->ln->env, 0);
 }
 
 void lnet_md_deliver(struct lnet_pass *p)

@@ -221,26 +221,4 @@ void lnet_md_take_ready(struct lnet_pass *p);
 void lnet_md_deliver(struct lnet_pass *p);
 void lnet_md_hand_over(struct lnet_pass *p);
 
-/* ---- watch.c --------------------------------------------------------------------------------- */
-/* Handlers that run for too long. */
-
-/*
- * No lock held. The calling thread starts to run handlers of @md. NULL: it is not watched, because
- * handler_limit is 0 or LNET_WATCHES threads are watched. The functions below accept NULL.
- */
-struct lnet_watch *lnet_watch_begin(struct lnet_md *md, u64 now_ns);
-/*
- * No lock held. A batch of @nr handlers ended at @now_ns, and the next may start. If the batch took
- * handler_limit or longer, it is logged, and counted once.
- */
-void lnet_watch_batch(struct lnet *ln, struct lnet_watch *w, unsigned int nr, u64 now_ns);
-/* The handlers have returned. */
-void lnet_watch_end(struct lnet_watch *w);
-
-static inline void lnet_watch_event(struct lnet_watch *w, const struct lnet_event *ev)
-{
-	if (w)
-		WRITE_ONCE(w->what, (u32)ev->portal << 8 | ev->kind);
-}
-
 #endif

@@ -108,7 +108,7 @@ struct lnet {
 	atomic_t bells, ni_work, nr_counted;
 	struct lnet_log log;		/* model/log.h */
 	/* memory/: */
-	struct lnet_watch watch[LNET_WATCHES];	/* watch.c */
+	struct lnet_watch watch[LNET_WATCHES];	/* event.c */
 	u32 watch_idle;			/* atomic: no call of lnet_handlers_watch() is due */
 	/* control/: */
 	void *control;			/* dispatch.c */

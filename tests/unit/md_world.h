@@ -18,6 +18,7 @@
 #define lnet_md_posts		mw_md_posts
 #define lnet_md_deliver		mw_md_deliver
 #define lnet_md_hand_over	mw_md_hand_over
+#define lnet_handlers_watch	mw_handlers_watch
 #define lnet_md_take_ready	mw_md_take_ready
 #define lnet_md_tables_init	mw_md_tables_init
 #define lnet_md_tables_fini	mw_md_tables_fini

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Tests of lnet/memory/watch.c with the environment of user space. Handlers that block are counted
+ * Tests of lnet/memory/event.c with the environment of user space. Handlers that block are counted
  * and logged while they block, and other threads take over the polling of their thread.
  */
 #include "unit.h"
