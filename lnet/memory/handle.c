@@ -75,39 +75,30 @@ struct lnet_md_dom *lnet_handle_dom(const struct lnet *ln, u64 cookie, enum lnet
 	return lnet_md_dom_peek(ln, ix);
 }
 
-/* Adds a level of slots, unless another thread has added it meanwhile. */
-static int dom_grow(struct lnet_md_dom *dom, unsigned int level)
-{
-	struct lnet_handle_slot *slots;
-
-	if (level == LNET_HANDLE_LEVELS)
-		return -ENOMEM;
-	slots = kvcalloc(FIRST_LEVEL << level, sizeof(*slots), GFP_NOFS);
-	if (!slots)
-		return -ENOMEM;
-	spin_lock(&dom->lock);
-	if (dom->nr_levels == level) {
-		dom->level[dom->nr_levels++] = slots;
-		slots = NULL;
-	}
-	spin_unlock(&dom->lock);
-	kvfree(slots);
-	return 0;
-}
-
 int lnet_md_dom_lock_slot(struct lnet_md_dom *dom) __acquires(&dom->lock)
 {
+	struct lnet_handle_slot *slots;
 	unsigned int level;
-	int err = 0;
 
 	spin_lock(&dom->lock);
-	while (!err && !dom->free && dom->fresh >= level_end(dom->nr_levels)) {
+	while (!dom->free && dom->fresh >= level_end(dom->nr_levels)) {
 		level = dom->nr_levels;
+		if (level == LNET_HANDLE_LEVELS)
+			return -ENOMEM;
 		spin_unlock(&dom->lock);
-		err = dom_grow(dom, level);
+		slots = kvcalloc(FIRST_LEVEL << level, sizeof(*slots), GFP_NOFS);
+		spin_lock(&dom->lock);
+		if (!slots)
+			return -ENOMEM;
+		if (dom->nr_levels == level) {
+			dom->level[dom->nr_levels++] = slots;
+			continue;
+		}
+		spin_unlock(&dom->lock);	/* another thread has added the level */
+		kvfree(slots);
 		spin_lock(&dom->lock);
 	}
-	return err;
+	return 0;
 }
 
 u64 lnet_handle_add(struct lnet_md_dom *dom, enum lnet_handle_kind kind, void *obj)

@@ -34,24 +34,6 @@ static int cfg_check(const struct lnet_md_cfg *cfg, bool attach, u64 *length)
 	return !attach && *length > LNET_MTU ? -EINVAL : 0;
 }
 
-static int md_memory(struct lnet_md *md, const struct lnet_md_cfg *cfg)
-{
-	md->frags = &md->one;
-	md->nr_frags = 1;
-	if (!cfg->frags) {
-		md->one.base = cfg->start;
-		md->one.len = cfg->length;
-		return 0;
-	}
-	md->nr_frags = cfg->nr_frags;
-	if (cfg->nr_frags == 1)
-		md->one = cfg->frags[0];
-	if (cfg->nr_frags <= 1)
-		return 0;
-	md->frags = kmemdup(cfg->frags, cfg->nr_frags * sizeof(*cfg->frags), GFP_NOFS);
-	return md->frags ? 0 : -ENOMEM;
-}
-
 /*
  * The CPT of the MD cfg->bulk, if LNET_MD_BULK_HANDLE is set and that MD exists. Otherwise
  * cfg->cpt or, if that is negative, the CPT of the first page of the memory.
@@ -91,7 +73,15 @@ static int md_alloc(struct lnet *ln, const struct lnet_md_cfg *cfg, bool attach,
 	if (!full)
 		return -ENOMEM;
 	md = &full->md;
-	if (md_memory(md, cfg)) {
+	md->frags = &md->one;
+	md->nr_frags = cfg->frags ? cfg->nr_frags : 1;
+	if (!cfg->frags)
+		md->one = (struct lnet_frag){ .base = cfg->start, .len = cfg->length };
+	else if (cfg->nr_frags == 1)
+		md->one = cfg->frags[0];
+	else if (cfg->nr_frags)
+		md->frags = kmemdup(cfg->frags, cfg->nr_frags * sizeof(*cfg->frags), GFP_NOFS);
+	if (!md->frags) {
 		kfree(full);
 		return -ENOMEM;
 	}
