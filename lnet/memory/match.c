@@ -1,13 +1,161 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Finds the memory of a PUT or GET, queues PUTs on lazy portals, and checks whether others wait for
- * the buffer of a message that is being received.
+ * Portals and their match entries, which are searched in order for the memory of a PUT or GET. The
+ * first entry defines the type of a portal: exact (one NID, all match bits) or wildcard. PUTs are
+ * queued on a lazy portal.
  */
+#include <lnet/hash.h>
 #include "shard/shard.h"
 #include "memory/memory.h"
 #include "shard/hooks.h"
 
 #define WAITING_MAX	16U	/* most queued messages that one check compares */
+#define GROW_AT		16U	/* number of MEs that needs LNET_PORTAL_MANY buckets */
+
+/* ---- portals and entries --------------------------------------------------------------------- */
+
+void lnet_portal_init(struct lnet_portal *portal)
+{
+	unsigned int i;
+
+	INIT_LIST_HEAD(&portal->ignore);
+	INIT_LIST_HEAD(&portal->parked);
+	for (i = 0; i < LNET_PORTAL_FEW; i++)
+		INIT_LIST_HEAD(&portal->few[i]);
+	portal->bucket = portal->few;
+	portal->nr_buckets = LNET_PORTAL_FEW;
+}
+
+static void free_list(struct list_head *bucket)
+{
+	struct lnet_me *me, *next;
+
+	list_for_each_entry_safe(me, next, bucket, link)
+		kfree(me);
+}
+
+void lnet_portal_fini(struct lnet_portal *portal)
+{
+	u32 i;
+
+	WARN_ON_ONCE(!list_empty(&portal->parked));
+	free_list(&portal->ignore);
+	for (i = 0; i < portal->nr_buckets; i++)
+		free_list(&portal->bucket[i]);
+	if (portal->bucket != portal->few)
+		kfree(portal->bucket);
+}
+
+/* [lock] The list for MEs with these bits. */
+static struct list_head *bucket_of(struct lnet_portal *portal, u64 match_bits, u64 ignore_bits)
+{
+	if (ignore_bits)
+		return &portal->ignore;
+	return &portal->bucket[lnet_hash64(match_bits) & (portal->nr_buckets - 1)];
+}
+
+static bool wants_many(const struct lnet_portal *portal)
+{
+	return portal->nr_me >= GROW_AT && portal->nr_buckets == LNET_PORTAL_FEW;
+}
+
+/*
+ * Spreads the MEs over LNET_PORTAL_MANY buckets. The MEs of each new bucket are from one old bucket
+ * and keep their order. Without memory, the portal keeps its few buckets.
+ */
+static void portal_grow(struct lnet_portal *portal)
+{
+	struct lnet_me *me, *next;
+	struct list_head *many;
+	unsigned int i;
+
+	many = kmalloc_array(LNET_PORTAL_MANY, sizeof(*many), GFP_NOFS);
+	if (!many)
+		return;
+	for (i = 0; i < LNET_PORTAL_MANY; i++)
+		INIT_LIST_HEAD(&many[i]);
+	spin_lock(&portal->dom.lock);
+	if (!wants_many(portal)) {
+		spin_unlock(&portal->dom.lock);
+		kfree(many);
+		return;
+	}
+	portal->bucket = many;
+	portal->nr_buckets = LNET_PORTAL_MANY;
+	for (i = 0; i < LNET_PORTAL_FEW; i++)
+		list_for_each_entry_safe(me, next, &portal->few[i], link)
+			list_move_tail(&me->link, bucket_of(portal, me->match_bits, 0));
+	spin_unlock(&portal->dom.lock);
+}
+
+/* Portal locked, with a free slot. Returns 0, or -EPERM if the type of the portal differs. */
+static int me_insert(struct lnet_portal *portal, struct lnet_me *me, enum lnet_ins_pos pos)
+{
+	bool wildcard = me->ignore_bits || lnet_nid_is_any(&me->match.nid) ||
+			me->match.pid == LNET_PID_ANY;
+	u8 type = wildcard ? LNET_PORTAL_WILDCARD : LNET_PORTAL_UNIQUE;
+	struct list_head *bucket;
+
+	if (portal->type != LNET_PORTAL_UNTYPED && portal->type != type)
+		return -EPERM;
+	portal->type = type;
+	me->portal = portal;
+	me->cookie = lnet_handle_add(&portal->dom, LNET_HANDLE_ME, me);
+	bucket = bucket_of(portal, me->match_bits, me->ignore_bits);
+	if (pos == LNET_INS_BEFORE)
+		list_add(&me->link, bucket);
+	else
+		list_add_tail(&me->link, bucket);
+	portal->nr_me++;
+	return 0;
+}
+
+int lnet_me_attach(struct lnet *ln, u32 portal_ix, const struct lnet_process *match,
+		   uint64_t match_bits, uint64_t ignore_bits, enum lnet_unlink unlink,
+		   enum lnet_ins_pos pos, lnet_me_t *out)
+{
+	struct lnet_md_dom *dom;
+	struct lnet_me *me;
+	bool grow = false;
+	int err;
+
+	if (portal_ix >= LNET_PORTALS)
+		return -EINVAL;
+	dom = lnet_md_dom_get(ln, LNET_MD_BUCKETS + portal_ix);
+	me = kzalloc(sizeof(*me), GFP_NOFS);
+	if (!dom || !me) {
+		kfree(me);
+		return -ENOMEM;
+	}
+	me->match = *match;
+	me->match_bits = match_bits;
+	me->ignore_bits = ignore_bits;
+	me->unlink = unlink;
+	err = lnet_md_dom_lock_slot(dom);
+	if (!err)
+		err = me_insert(lnet_portal_of(dom), me, pos);
+	if (!err) {
+		out->cookie = me->cookie;
+		grow = wants_many(lnet_portal_of(dom));
+	}
+	spin_unlock(&dom->lock);
+	if (err)
+		kfree(me);
+	if (grow)
+		portal_grow(lnet_portal_of(dom));
+	return err;
+}
+
+void lnet_me_free(struct lnet_me *me)
+{
+	struct lnet_portal *portal = me->portal;
+
+	lockdep_assert_held(&portal->dom.lock);
+	lnet_handle_del(&portal->dom, me->cookie);
+	list_del(&me->link);
+	portal->nr_me--;
+	kfree(me);
+}
 
 static struct lnet_portal *portal_at(const struct lnet *ln, u32 ix)
 {
@@ -111,31 +259,11 @@ static enum fit search_bucket(struct list_head *bucket, struct lnet_rx *rx)
 
 /* ---- arrival --------------------------------------------------------------------------------- */
 
-/* Portal locked. */
-static enum lnet_verdict decide(struct lnet_pass *p, struct lnet_portal *portal, struct lnet_rx *rx,
-				enum lnet_outcome *why)
-{
-	enum fit fit = search_bucket(&portal->ignore, rx);
-
-	if (fit == FIT_NOT)
-		fit = search_bucket(lnet_portal_bucket(portal, rx->match_bits, 0), rx);
-	if (fit == FIT_TAKEN)
-		return LNET_LAND;
-	if (fit == FIT_NOT && portal->lazy && rx->type == LNET_OP_PUT) {
-		rx->parked = 1;
-		rx->arrived_ns = p->now_ns;
-		list_add_tail(&rx->link, &portal->parked);
-		atomic_inc(&p->ln->md_tables->nr_parked);
-		return LNET_LATER;
-	}
-	*why = fit == FIT_TOO_LONG ? LNET_TOO_LONG : LNET_NO_MATCH;
-	return LNET_SKIP;
-}
-
 enum lnet_verdict lnet_match(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome *why)
 {
 	struct lnet_portal *portal = portal_at(p->ln, rx->portal);
 	enum lnet_verdict verdict = LNET_SKIP;
+	enum fit fit;
 
 	lockdep_assert_held(&p->sh->lock);
 	rx->md = NULL;
@@ -143,11 +271,24 @@ enum lnet_verdict lnet_match(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_
 	rx->mlength = 0;
 	rx->initiator = rx->src->peer->primary;
 	*why = LNET_NO_MATCH;
-	if (portal) {
-		spin_lock(&portal->dom.lock);
-		verdict = decide(p, portal, rx, why);
-		spin_unlock(&portal->dom.lock);
+	if (!portal)
+		return LNET_SKIP;
+	spin_lock(&portal->dom.lock);
+	fit = search_bucket(&portal->ignore, rx);
+	if (fit == FIT_NOT)
+		fit = search_bucket(bucket_of(portal, rx->match_bits, 0), rx);
+	if (fit == FIT_TAKEN) {
+		verdict = LNET_LAND;
+	} else if (fit == FIT_TOO_LONG) {
+		*why = LNET_TOO_LONG;
+	} else if (portal->lazy && rx->type == LNET_OP_PUT) {
+		verdict = LNET_LATER;
+		rx->parked = 1;
+		rx->arrived_ns = p->now_ns;
+		list_add_tail(&rx->link, &portal->parked);
+		atomic_inc(&p->ln->md_tables->nr_parked);
 	}
+	spin_unlock(&portal->dom.lock);
 	return verdict;
 }
 
@@ -171,16 +312,6 @@ void lnet_match_parked(struct lnet_portal *portal, struct lnet_me *me, struct li
 		if (try_me(me, rx) != FIT_NOT)
 			unpark(rx, taken);
 	}
-}
-
-void lnet_match_unpark_all(struct lnet_portal *portal, const struct lnet_ni *ni,
-			   struct list_head *list)
-{
-	struct lnet_rx *rx, *next;
-
-	list_for_each_entry_safe(rx, next, &portal->parked, link)
-		if (!ni || rx->ni == ni)
-			unpark(rx, list);
 }
 
 /* As lnet_match_tell(), in an existing pass, and in order. */
@@ -212,8 +343,6 @@ bool lnet_match_unpark(struct lnet *ln, struct lnet_rx *rx)
 	struct lnet_portal *portal = portal_at(ln, rx->portal);
 	bool parked;
 
-	if (!portal)
-		return false;
 	spin_lock(&portal->dom.lock);
 	parked = rx->parked;
 	if (parked) {
@@ -225,95 +354,111 @@ bool lnet_match_unpark(struct lnet *ln, struct lnet_rx *rx)
 	return parked;
 }
 
-void lnet_match_drop_ni(struct lnet_pass *p, struct lnet_ni *ni)
+/*
+ * Portal locked. Moves the requests that @ni received (NULL: any) until @until_ns to @list, in
+ * order. Returns the arrival of the oldest that stays for its time; U64_MAX: none.
+ */
+static u64 unpark_all(struct lnet_portal *portal, const struct lnet_ni *ni, u64 until_ns,
+		      struct list_head *list)
+{
+	struct lnet_rx *rx, *next;
+
+	list_for_each_entry_safe(rx, next, &portal->parked, link) {
+		if (rx->arrived_ns > until_ns)
+			return rx->arrived_ns;
+		if (!ni || rx->ni == ni)
+			unpark(rx, list);
+	}
+	return U64_MAX;
+}
+
+/* As unpark_all(), for all portals. */
+static u64 unpark_everywhere(struct lnet *ln, const struct lnet_ni *ni, u64 until_ns,
+			     struct list_head *list)
 {
 	struct lnet_portal *portal;
-	LIST_HEAD(dropped);
+	u64 next_ns = U64_MAX;
 	u32 i;
 
-	for (i = 0; i < LNET_PORTALS && atomic_read(&p->ln->md_tables->nr_parked); i++) {
-		portal = portal_at(p->ln, i);
+	for (i = 0; i < LNET_PORTALS && atomic_read(&ln->md_tables->nr_parked); i++) {
+		portal = portal_at(ln, i);
 		if (!portal)
 			continue;
 		spin_lock(&portal->dom.lock);
-		lnet_match_unpark_all(portal, ni, &dropped);
+		next_ns = min(next_ns, unpark_all(portal, ni, until_ns, list));
 		spin_unlock(&portal->dom.lock);
-		tell(p, &dropped, LNET_NO_MATCH);
 	}
+	return next_ns;
 }
 
-/* Moves those that waited for @timeout_ns or longer to @expired; returns when the next is due. */
-static u64 portal_expire(struct lnet_portal *portal, u64 now_ns, u64 timeout_ns,
-			 struct list_head *expired)
+void lnet_match_drop_ni(struct lnet_pass *p, struct lnet_ni *ni)
 {
-	u64 next_ns = U64_MAX;
-	struct lnet_rx *rx, *n;
+	LIST_HEAD(dropped);
 
-	spin_lock(&portal->dom.lock);
-	list_for_each_entry_safe(rx, n, &portal->parked, link) {
-		if (rx->arrived_ns + timeout_ns > now_ns) {
-			next_ns = rx->arrived_ns + timeout_ns;
-			break;
-		}
-		unpark(rx, expired);
-	}
-	spin_unlock(&portal->dom.lock);
-	return next_ns;
+	unpark_everywhere(p->ln, ni, U64_MAX, &dropped);
+	tell(p, &dropped, LNET_NO_MATCH);
 }
 
 u64 lnet_match_expire(struct lnet_pass *p)
 {
-	u64 timeout_ns = READ_ONCE(p->ln->tun.transaction_timeout);
-	struct lnet_portal *portal;
-	u64 next_ns = U64_MAX;
+	u64 timeout_ns = READ_ONCE(p->ln->tun.transaction_timeout), oldest_ns;
 	LIST_HEAD(expired);
 	size_t nr;
-	u32 i;
 
-	for (i = 0; i < LNET_PORTALS && atomic_read(&p->ln->md_tables->nr_parked); i++) {
-		portal = portal_at(p->ln, i);
-		if (!portal)
-			continue;
-		next_ns = min(next_ns, portal_expire(portal, p->now_ns, timeout_ns, &expired));
-		nr = list_count_nodes(&expired);
-		if (nr) {
-			lnet_enter(p, &p->ln->shard[0]);
-			lnet_count_add(p->sh, park_timeouts, nr);
-			lnet_leave(p);
-		}
-		tell(p, &expired, LNET_NO_MATCH);
+	oldest_ns = unpark_everywhere(p->ln, NULL, p->now_ns - min(timeout_ns, p->now_ns),
+				      &expired);
+	nr = list_count_nodes(&expired);
+	if (nr) {
+		lnet_enter(p, &p->ln->shard[0]);
+		lnet_count_add(p->sh, park_timeouts, nr);
+		lnet_leave(p);
 	}
-	return next_ns;
+	tell(p, &expired, LNET_NO_MATCH);
+	return oldest_ns == U64_MAX ? U64_MAX : oldest_ns + timeout_ns;
 }
 
-/* ---- others that wait for a buffer ----------------------------------------------------------- */
-
-static const struct lnet_portal *lazy_portal_of(const struct lnet_md *md)
+int lnet_portal_lazy(struct lnet *ln, u32 portal_ix, bool lazy)
 {
-	struct lnet_md_dom *dom = lnet_md_full(md)->dom;
+	struct lnet_md_dom *dom;
+	LIST_HEAD(dropped);
 
-	if (dom->ix < LNET_MD_BUCKETS || !READ_ONCE(lnet_portal_of(dom)->lazy))
-		return NULL;
-	return lnet_portal_of(dom);
+	if (portal_ix >= LNET_PORTALS)
+		return -EINVAL;
+	dom = lazy ? lnet_md_dom_get(ln, LNET_MD_BUCKETS + portal_ix)
+		   : lnet_md_dom_peek(ln, LNET_MD_BUCKETS + portal_ix);
+	if (!dom)
+		return lazy ? -ENOMEM : 0;
+	spin_lock(&dom->lock);
+	lnet_portal_of(dom)->lazy = lazy;
+	if (!lazy)
+		unpark_all(lnet_portal_of(dom), NULL, U64_MAX, &dropped);
+	spin_unlock(&dom->lock);
+	lnet_match_tell(ln, &dropped, LNET_NO_MATCH);
+	return 0;
 }
+/* ---- others that wait for a buffer ----------------------------------------------------------- */
 
 bool lnet_md_is_pooled(const struct lnet_md *md)
 {
-	return lazy_portal_of(md);
+	struct lnet_md_dom *dom = lnet_md_full(md)->dom;
+
+	return dom->ix >= LNET_MD_BUCKETS && READ_ONCE(lnet_portal_of(dom)->lazy);
 }
 
 /* True if messages from interfaces other than rx->from are queued on the lazy portal of @rx. */
 bool lnet_rx_is_wanted(const struct lnet_rx *rx)
 {
-	const struct lnet_portal *portal = rx->md ? lazy_portal_of(rx->md) : NULL;
+	const struct lnet_portal *portal;
 	const struct lnet_rx *queued;
 	bool others = false;
 	u32 nr = 0;
 
 	if (rx->fwd)
 		return rx->ni->ln->hooks->forward_rx.is_wanted(rx);
-	if (!portal || !atomic_read(&rx->md->ln->md_tables->nr_parked))
+	if (!rx->md || !lnet_md_is_pooled(rx->md) ||
+	    !atomic_read(&rx->md->ln->md_tables->nr_parked))
 		return false;
+	portal = lnet_portal_of(lnet_md_full(rx->md)->dom);
 	spin_lock(rx->md->lock);
 	list_for_each_entry(queued, &portal->parked, link) {
 		others = queued->from != rx->from;

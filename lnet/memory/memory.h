@@ -9,11 +9,6 @@ struct lnet_md_dom;
 struct lnet_portal;
 
 /* ---- md.c ------------------------------------------------------------------------------------ */
-/*
- * An operation that uses an MD takes one of its threshold, and holds one reference until
- * lnet_md_post() with @last.
- */
-
 /* The complete MD, from lnet_md_full(). */
 struct lnet_md_full {
 	struct lnet_md md;		/* first; the part for other folders */
@@ -27,18 +22,14 @@ struct lnet_md_full {
 void lnet_md_free(struct lnet_md *md);
 /* Releases the lock of @md, and frees @md if it has ended. */
 void lnet_md_unlock_free(struct lnet_md *md) __releases(md->lock);
-/* [lock] For an operation that starts: takes threshold and reference. */
+/* [lock] An operation starts: takes one of the threshold, and a reference until the last post. */
 void lnet_md_take(struct lnet_md *md);
 /*
- * For a PUT or GET: the MD must be active and not attached. Takes threshold and reference *@nr
- * times. If the threshold allows fewer, *@nr becomes that number, at least 1. NULL: the handle is
- * invalid, or the MD is exhausted.
+ * For *@nr PUTs or GETs: as lnet_md_take() for each, of an MD that is not attached. *@nr becomes
+ * the number that the threshold allows. NULL: invalid handle, or exhausted MD.
  */
 struct lnet_md *lnet_md_use_bound(struct lnet *ln, lnet_md_t h, unsigned int *nr);
-/*
- * For a received ACK or REPLY, whose operation holds a reference: takes threshold only. False: the
- * MD was aborted, or is exhausted.
- */
+/* For a received ACK or REPLY: takes threshold only. False: @md was aborted, or is exhausted. */
 bool lnet_md_use_again(struct lnet_md *md);
 /* [lock] Invalidates the handle, and detaches @md from its ME. Frees an ME with LNET_UNLINK. */
 void lnet_md_detach(struct lnet_md *md);
@@ -53,17 +44,14 @@ static inline struct lnet_buf lnet_md_buf(const struct lnet_md *md, u32 offset, 
 /* True after lnet_md_unlink(). No lock needed. */
 bool lnet_md_aborted(const struct lnet_md *md);
 /*
- * [any shard] Queues @e for the handler of the MD, in order. @last: also drops the reference of the
- * operation, and sets e->ev.unlinked if it was the last one of an unlinked MD. Status 0 becomes
- * -ETIMEDOUT if lnet_md_unlink() aborted the MD.
+ * [any shard] Queues @e for the handler, in order. @last: also drops the operation's reference, and
+ * sets e->ev.unlinked if it was the last one of an unlinked MD. For an aborted MD, status 0 becomes
+ * -ETIMEDOUT.
  */
 void lnet_md_post(struct lnet_pass *p, struct lnet_md *md, struct lnet_evt *e, bool last);
 /* [lock] Unlinks @md on request, and pins it until lnet_md_unpin(). */
 void lnet_md_abort(struct lnet_md *md);
-/*
- * No lock held, after lnet_md_abort(). True: operations or held replies use @md, and the caller
- * must abort them. False: none uses @md, and the UNLINK event is queued.
- */
+/* No lock held. True: the caller must abort all that uses @md. False: unused, UNLINK is queued. */
 bool lnet_md_abort_close(struct lnet_pass *p, struct lnet_md *md);
 /* No lock held. Drops the pin of lnet_md_abort(), and frees @md if nothing uses it. */
 void lnet_md_unpin(struct lnet_md *md);
@@ -104,11 +92,9 @@ struct lnet_md_dom {
 	spinlock_t lock;
 	u8 ix;				/* [const] */
 	u8 nr_levels;			/* [lock] */
-	/* [lock] first slot never used; head of the free list + 1 */
-	u32 fresh, free;
+	u32 fresh, free;		/* [lock] first unused slot; head of the free list + 1 */
 	struct lnet_handle_slot *level[LNET_HANDLE_LEVELS];
-	/* [lock] all descriptors not yet freed, struct lnet_md_full.all */
-	struct list_head mds;
+	struct list_head mds;		/* [lock] struct lnet_md_full.all, until freed */
 };
 
 struct lnet_md_tables {
@@ -137,7 +123,7 @@ int lnet_md_tables_init(struct lnet *ln);
 /* To be called after all operations have ended. Frees all MDs and MEs, without events. */
 void lnet_md_tables_fini(struct lnet *ln);
 
-/* ---- portal.c -------------------------------------------------------------------------------- */
+/* ---- match.c --------------------------------------------------------------------------------- */
 struct lnet_me {
 	struct list_head link;		/* in its bucket */
 	struct lnet_portal *portal;
@@ -167,8 +153,6 @@ struct lnet_portal {			/* all [dom.lock] */
 void lnet_portal_init(struct lnet_portal *portal);
 /* Frees the MEs and the buckets. */
 void lnet_portal_fini(struct lnet_portal *portal);
-/* [lock] The list for MEs with these bits. */
-struct list_head *lnet_portal_bucket(struct lnet_portal *portal, u64 match_bits, u64 ignore_bits);
 /* [lock] Frees @me, whose MD is detached. */
 void lnet_me_free(struct lnet_me *me);
 
@@ -177,7 +161,6 @@ static inline struct lnet_portal *lnet_portal_of(struct lnet_md_dom *dom)
 	return container_of(dom, struct lnet_portal, dom);
 }
 
-/* ---- match.c --------------------------------------------------------------------------------- */
 /*
  * [any sh: the NIDs of a peer change only with all shards locked] Finds the memory of a PUT or GET
  * by rx->{type,portal,match_bits,rlength,offset,src_pid}, and by the primary NID of the peer, which
@@ -187,23 +170,17 @@ static inline struct lnet_portal *lnet_portal_of(struct lnet_md_dom *dom)
  */
 enum lnet_verdict lnet_match(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome *why);
 /*
- * [lock] Matches the requests queued on a lazy portal with the new MD of @me. Moves the matching
- * ones to @taken, in order; rx->md is NULL if the request is too long.
+ * [lock] Moves the queued requests that match the new MD of @me to @taken, in order. rx->md is NULL
+ * if the request is too long.
  */
 void lnet_match_parked(struct lnet_portal *portal, struct lnet_me *me, struct list_head *taken);
-/* [lock] Moves the queued requests that @ni received (NULL: all) to @list, in order. */
-void lnet_match_unpark_all(struct lnet_portal *portal, const struct lnet_ni *ni,
-			   struct list_head *list);
 /* No lock held. Passes its verdict to each request of @taken; those without MD end with @why. */
 void lnet_match_tell(struct lnet *ln, struct list_head *taken, enum lnet_outcome why);
 /* Removes a queued @rx from its portal. False: it was matched meanwhile. */
 bool lnet_match_unpark(struct lnet *ln, struct lnet_rx *rx);
 /* No lock held. Drops the queued requests that @ni received (NULL: all). */
 void lnet_match_drop_ni(struct lnet_pass *p, struct lnet_ni *ni);
-/*
- * No lock held. Drops requests queued for transaction_timeout, by lnet_rx_matched() with LNET_SKIP.
- * Returns the time of the next call; U64_MAX: no request is queued.
- */
+/* No lock held. Drops requests queued for transaction_timeout. Returns when to call it again. */
 u64 lnet_match_expire(struct lnet_pass *p);
 /* True if the portal of @md is lazy: all peers share its buffers. */
 bool lnet_md_is_pooled(const struct lnet_md *md);
@@ -211,10 +188,7 @@ bool lnet_md_is_pooled(const struct lnet_md *md);
 /* ---- event.c --------------------------------------------------------------------------------- */
 /* [lock] As lnet_md_queue(), for a list of events. */
 bool lnet_md_queue_list(struct lnet_md *md, struct list_head *evts);
-/*
- * [lock] Queues @e. True: the caller must deliver the events. It unlocks @md, and adds it to
- * p->ready; the pass @p delivers them at its end.
- */
+/* [lock] Queues @e. True: the caller adds @md to p->ready, after it has released the lock. */
 bool lnet_md_queue(struct lnet_md *md, struct lnet_evt *e);
 /* ln->hooks->take_ready(), deliver(), hand_over() */
 void lnet_md_take_ready(struct lnet_pass *p);

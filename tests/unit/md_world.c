@@ -10,7 +10,6 @@
 #include "../../lnet/memory/match.c"
 #include "../../lnet/memory/md.c"
 #include "../../lnet/memory/handle.c"
-#include "../../lnet/memory/portal.c"
 #include "../../lnet/receive/unlink.c"
 
 struct mw *mw_of(struct lnet *ln)

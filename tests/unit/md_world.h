@@ -41,7 +41,6 @@
 #define lnet_handle_find	mw_handle_find
 #define lnet_portal_init	mw_portal_init
 #define lnet_portal_fini	mw_portal_fini
-#define lnet_portal_bucket	mw_portal_bucket
 #define lnet_portal_lazy	mw_portal_lazy
 #define lnet_me_attach		mw_me_attach
 #define lnet_me_unlink		mw_me_unlink
@@ -49,7 +48,6 @@
 #define lnet_match		mw_match
 #define lnet_match_parked	mw_match_parked
 #define lnet_match_unpark	mw_match_unpark
-#define lnet_match_unpark_all	mw_match_unpark_all
 #define lnet_match_tell		mw_match_tell
 #define lnet_match_expire	mw_match_expire
 #define lnet_match_drop_ni	mw_match_drop_ni

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Tests of lnet/memory/match.c and portal.c: which entry takes a message, and where in it.
- */
+/* Tests of lnet/memory/match.c: which entry takes a message, and where in it. */
 #include "match_rows.h"
 
 #define TO(ix, at, len)		{ LNET_LAND, ix, at, len, 0 }

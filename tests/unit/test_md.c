@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Tests of lnet/memory/md.c, handle.c and portal.c: what may be made, how it is used up, and which
+ * Tests of lnet/memory/md.c, handle.c and match.c: what may be made, how it is used up, and which
  * event is the last.
  */
 #include "md_world.h"
