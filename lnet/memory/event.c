@@ -38,10 +38,7 @@ static u64 look_ns(const struct lnet *ln, u64 now_ns)
 	return now_ns + max_t(u64, READ_ONCE(ln->tun.handler_limit) / LOOKS, NSEC_PER_USEC);
 }
 
-/*
- * The calling thread starts to run handlers of @md. NULL: it is not watched, because handler_limit
- * is 0 or LNET_WATCHES threads are watched.
- */
+/* Before handlers of @md. NULL: not watched, as there is no limit, or all watches are in use. */
 static struct lnet_watch *watch_begin(struct lnet_md *md, u64 now_ns)
 {
 	struct lnet *ln = md->ln;
@@ -134,10 +131,7 @@ bool lnet_md_queue(struct lnet_md *md, struct lnet_evt *e)
 	return lnet_md_queue_list(md, &one);
 }
 
-/*
- * Moves at most @max events to @batch. False: there are none, so this thread ceases to deliver the
- * events of @md, and must not use @md again.
- */
+/* Moves at most @max events to @batch. False: none, so this thread must not use @md again. */
 static bool take_events(struct lnet_md *md, struct list_head *batch, unsigned int max)
 {
 	struct list_head *last = &md->done;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Tracked requests at the receiver: each takes effect once; duplicates join it, or get its reply
- * again. Also rejections at the sender.
- */
+/* Tracked requests take effect once; duplicates get the reply again. Also rejections at senders. */
 #include "shard/shard.h"
 #include "topology/topology.h"
 #include "path/path.h"
@@ -137,10 +134,7 @@ static enum lnet_verdict land(struct lnet_pass *p, struct lnet_rx *rx, struct ln
 	return lnet_rx_land(p, rx);
 }
 
-/*
- * A GET is final at its match, which fixes the data that it reads. A small REPLY is cached in
- * rx->copy, which prepare() has allocated without a lock.
- */
+/* A GET is final at its match, which fixes its data. rx->copy, from prepare(), caches them. */
 static enum lnet_verdict get_matched(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
 {
 	struct lnet_buf from = lnet_md_buf(e->md, e->offset, e->mlength);
@@ -521,21 +515,16 @@ static void rename_or_fail(struct lnet_pass *p, struct lnet_op *op)
 {
 	struct lnet_att *first = op->first.state != ATT_FREE ? &op->first : NULL;
 	struct lnet_att *hedge = op->hedge && op->hedge->state != ATT_FREE ? op->hedge : NULL;
-	bool two = first && hedge;
+	struct lnet_att *att = first ? first : hedge;
 
-	/*
-	 * Attempts that were not delivered do not count: MAYBE is set if the delivery of another
-	 * one is unknown. A router may have sent one attempt twice.
-	 */
+	/* MAYBE: another attempt may have been delivered. A router may have sent one twice. */
 	if ((op->tries > 1 && (op->flags & LNET_OPF_MAYBE)) || (op->flags & LNET_OPF_ROUTED) ||
-	    op->nr_held || two || !list_empty(&op->landings)) {
+	    op->nr_held || (first && hedge) || !list_empty(&op->landings)) {
 		op->flags |= LNET_OPF_MAYBE;
 		lnet_op_finish(p, op, LNET_NO_WINDOW);
 		return;
 	}
-	if (first || hedge) {
-		struct lnet_att *att = first ? first : hedge;
-
+	if (att) {
 		lnet_rec_att(p, DROP, att, 0, 0);
 		lnet_att_drop(p, att);
 	}

@@ -530,10 +530,7 @@ bool lnet_rx_needed(const struct lnet_ni *ni, const struct lnet_hdr *hdr)
 	return hdr->type != LNET_MSG_ACK || !lnet_nid_same(&hdr->dest_nid, &ni->nid);
 }
 
-/*
- * The node keeps nothing of an ACK, so @rx is on the stack and not cleared. lnet_ack_take() reads
- * only what read_header() and dispatch() write.
- */
+/* The node keeps no ACK, so @rx is on the stack. Fields that nobody has written are not read. */
 static noinline enum lnet_verdict ack_begin(struct lnet_pass *p, struct lnet_ni *ni,
 					    const struct lnet_hdr *hdr, struct lnet_peer_ni *from)
 {
@@ -625,10 +622,7 @@ bool lnet_rx_gone(struct lnet_pass *p, struct lnet_rx *rx)
 
 /* ---- steps of a pass ------------------------------------------------------------------------- */
 
-/*
- * Holds a reference to the NI during land(). Another thread may complete the message meanwhile, and
- * drop the last other reference.
- */
+/* Holds a reference to the NI, because another thread may complete the message during land(). */
 void lnet_pass_lands(struct lnet_pass *p)
 {
 	while (!list_empty(&p->land)) {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Unlinks MDs and MEs: aborts the operations and held replies that use the memory. */
-#include "plat.h"
-#include <lnet/lnet.h>
 #include "shard/shard.h"
 #include "memory/memory.h"
 #include "xfer/xfer.h"

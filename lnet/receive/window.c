@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * A receiver's window: places of requests with reply cache entries or marks of rejections,
- * cumulative ACKs, and their timers.
- */
+/* A receiver's window: places of requests, reply cache entries, cumulative ACKs, and timers. */
 #include "base/base.h"
 #include "shard/shard.h"
 #include "topology/topology.h"
@@ -377,10 +374,7 @@ static void ack_by(struct lnet_pass *p, struct lnet_window *w, u64 when_ns)
 
 void lnet_window_ack(struct lnet_pass *p, struct lnet_window *w, struct lnet_rx *rx, bool wanted)
 {
-	/*
-	 * So many PUTs share a cumulative ACK: a part of the window, and of the unfinished
-	 * requests. A sender with few requests would otherwise wait for confirm_delay.
-	 */
+	/* So many PUTs share an ACK. If few are unfinished, they do not wait for more. */
 	u32 enough = max(min(w->W / 4, max(w->nr_open / 2, NOACKS_MIN)), 1U);
 
 	w->nr_unacked++;

@@ -388,10 +388,7 @@ void lnet_windows_fini(struct lnet *ln)
 
 /* ---- creating windows ------------------------------------------------------------------------ */
 
-/*
- * The session that @rx has opened already. Only the opener may receive its session ID: all
- * receivers of the opener know its instance, and can guess its nonces.
- */
+/* The session that @rx has opened already. Other nodes know the instance, and can guess nonces. */
 static struct lnet_window *window_of(struct lnet_shard *sh, const struct lnet_rx *rx)
 {
 	struct lnet_window *w;
