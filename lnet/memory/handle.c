@@ -41,6 +41,8 @@ static void dom_free(struct lnet_md_dom *dom)
 
 	for (i = 0; i < dom->nr_levels; i++)
 		kvfree(dom->level[i]);
+	if (dom->ix >= LNET_MD_BUCKETS)
+		lnet_portal_fini(lnet_portal_of(dom));
 	kfree(dom);
 }
 
@@ -57,8 +59,10 @@ struct lnet_md_dom *lnet_md_dom_get(struct lnet *ln, unsigned int ix)
 	spin_lock_init(&dom->lock);
 	INIT_LIST_HEAD(&dom->mds);
 	dom->ix = (u8)ix;
-	if (!bucket)
-		lnet_portal_init(lnet_portal_of(dom));
+	if (!bucket && lnet_portal_init(lnet_portal_of(dom))) {
+		kfree(dom);
+		return NULL;
+	}
 	raced = cmpxchg(&ln->md_tables->dom[ix], NULL, dom);
 	if (!raced)
 		return dom;
@@ -163,8 +167,6 @@ void lnet_md_tables_fini(struct lnet *ln)
 			continue;
 		list_for_each_entry_safe(full, next, &dom->mds, all)
 			lnet_md_free(&full->md);
-		if (i >= LNET_MD_BUCKETS)
-			lnet_portal_fini(lnet_portal_of(dom));
 		dom_free(dom);
 	}
 	kfree(t);

@@ -10,20 +10,20 @@
 #include "shard/hooks.h"
 
 #define WAITING_MAX	16U	/* most queued messages that one check compares */
-#define GROW_AT		16U	/* number of MEs that needs LNET_PORTAL_MANY buckets */
+#define BUCKETS		256U	/* of a portal, by match bits */
 
 /* ---- portals and entries --------------------------------------------------------------------- */
 
-void lnet_portal_init(struct lnet_portal *portal)
+int lnet_portal_init(struct lnet_portal *portal)
 {
 	unsigned int i;
 
 	INIT_LIST_HEAD(&portal->ignore);
 	INIT_LIST_HEAD(&portal->parked);
-	for (i = 0; i < LNET_PORTAL_FEW; i++)
-		INIT_LIST_HEAD(&portal->few[i]);
-	portal->bucket = portal->few;
-	portal->nr_buckets = LNET_PORTAL_FEW;
+	portal->bucket = kmalloc_array(BUCKETS, sizeof(*portal->bucket), GFP_NOFS);
+	for (i = 0; portal->bucket && i < BUCKETS; i++)
+		INIT_LIST_HEAD(&portal->bucket[i]);
+	return portal->bucket ? 0 : -ENOMEM;
 }
 
 static void free_list(struct list_head *bucket)
@@ -40,10 +40,9 @@ void lnet_portal_fini(struct lnet_portal *portal)
 
 	WARN_ON_ONCE(!list_empty(&portal->parked));
 	free_list(&portal->ignore);
-	for (i = 0; i < portal->nr_buckets; i++)
+	for (i = 0; i < BUCKETS; i++)
 		free_list(&portal->bucket[i]);
-	if (portal->bucket != portal->few)
-		kfree(portal->bucket);
+	kfree(portal->bucket);
 }
 
 /* [lock] The list for MEs with these bits. */
@@ -51,41 +50,7 @@ static struct list_head *bucket_of(struct lnet_portal *portal, u64 match_bits, u
 {
 	if (ignore_bits)
 		return &portal->ignore;
-	return &portal->bucket[lnet_hash64(match_bits) & (portal->nr_buckets - 1)];
-}
-
-static bool wants_many(const struct lnet_portal *portal)
-{
-	return portal->nr_me >= GROW_AT && portal->nr_buckets == LNET_PORTAL_FEW;
-}
-
-/*
- * Spreads the MEs over LNET_PORTAL_MANY buckets. The MEs of each new bucket are from one old bucket
- * and keep their order. Without memory, the portal keeps its few buckets.
- */
-static void portal_grow(struct lnet_portal *portal)
-{
-	struct lnet_me *me, *next;
-	struct list_head *many;
-	unsigned int i;
-
-	many = kmalloc_array(LNET_PORTAL_MANY, sizeof(*many), GFP_NOFS);
-	if (!many)
-		return;
-	for (i = 0; i < LNET_PORTAL_MANY; i++)
-		INIT_LIST_HEAD(&many[i]);
-	spin_lock(&portal->dom.lock);
-	if (!wants_many(portal)) {
-		spin_unlock(&portal->dom.lock);
-		kfree(many);
-		return;
-	}
-	portal->bucket = many;
-	portal->nr_buckets = LNET_PORTAL_MANY;
-	for (i = 0; i < LNET_PORTAL_FEW; i++)
-		list_for_each_entry_safe(me, next, &portal->few[i], link)
-			list_move_tail(&me->link, bucket_of(portal, me->match_bits, 0));
-	spin_unlock(&portal->dom.lock);
+	return &portal->bucket[lnet_hash64(match_bits) % BUCKETS];
 }
 
 /* Portal locked, with a free slot. Returns 0, or -EPERM if the type of the portal differs. */
@@ -106,7 +71,6 @@ static int me_insert(struct lnet_portal *portal, struct lnet_me *me, enum lnet_i
 		list_add(&me->link, bucket);
 	else
 		list_add_tail(&me->link, bucket);
-	portal->nr_me++;
 	return 0;
 }
 
@@ -116,7 +80,6 @@ int lnet_me_attach(struct lnet *ln, u32 portal_ix, const struct lnet_process *ma
 {
 	struct lnet_md_dom *dom;
 	struct lnet_me *me;
-	bool grow = false;
 	int err;
 
 	if (portal_ix >= LNET_PORTALS)
@@ -134,26 +97,21 @@ int lnet_me_attach(struct lnet *ln, u32 portal_ix, const struct lnet_process *ma
 	err = lnet_md_dom_lock_slot(dom);
 	if (!err)
 		err = me_insert(lnet_portal_of(dom), me, pos);
-	if (!err) {
+	if (!err)
 		out->cookie = me->cookie;
-		grow = wants_many(lnet_portal_of(dom));
-	}
 	spin_unlock(&dom->lock);
 	if (err)
 		kfree(me);
-	if (grow)
-		portal_grow(lnet_portal_of(dom));
 	return err;
 }
 
 void lnet_me_free(struct lnet_me *me)
 {
-	struct lnet_portal *portal = me->portal;
+	struct lnet_md_dom *dom = &me->portal->dom;
 
-	lockdep_assert_held(&portal->dom.lock);
-	lnet_handle_del(&portal->dom, me->cookie);
+	lockdep_assert_held(&dom->lock);
+	lnet_handle_del(dom, me->cookie);
 	list_del(&me->link);
-	portal->nr_me--;
 	kfree(me);
 }
 

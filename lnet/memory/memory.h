@@ -136,21 +136,16 @@ struct lnet_me {
 
 enum lnet_portal_type { LNET_PORTAL_UNTYPED, LNET_PORTAL_UNIQUE, LNET_PORTAL_WILDCARD };
 
-#define LNET_PORTAL_FEW		4	/* buckets of a portal with few MEs */
-#define LNET_PORTAL_MANY	256
-
 struct lnet_portal {			/* all [dom.lock] */
 	struct lnet_md_dom dom;		/* first */
 	u8 type, lazy;
-	u32 nr_me, nr_buckets;
 	struct list_head ignore;	/* MEs with ignore bits: searched first */
-	struct list_head few[LNET_PORTAL_FEW];
-	struct list_head *bucket;	/* by match bits: few, or an allocation */
+	struct list_head *bucket;	/* the others, by match bits */
 	struct list_head parked;	/* queued rx, in order of arrival */
 };
 
-/* Initializes an empty portal. */
-void lnet_portal_init(struct lnet_portal *portal);
+/* Initializes an empty portal. 0, -ENOMEM */
+int lnet_portal_init(struct lnet_portal *portal);
 /* Frees the MEs and the buckets. */
 void lnet_portal_fini(struct lnet_portal *portal);
 /* [lock] Frees @me, whose MD is detached. */
@@ -169,10 +164,7 @@ static inline struct lnet_portal *lnet_portal_of(struct lnet_md_dom *dom)
  * portal (rx->link).
  */
 enum lnet_verdict lnet_match(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome *why);
-/*
- * [lock] Moves the queued requests that match the new MD of @me to @taken, in order. rx->md is NULL
- * if the request is too long.
- */
+/* [lock] Moves queued requests that fit @me to @taken, in order; without rx->md if too long. */
 void lnet_match_parked(struct lnet_portal *portal, struct lnet_me *me, struct list_head *taken);
 /* No lock held. Passes its verdict to each request of @taken; those without MD end with @why. */
 void lnet_match_tell(struct lnet *ln, struct list_head *taken, enum lnet_outcome why);
