@@ -8,25 +8,22 @@
 /* behaviour.md 1.4. The rule on pages does not apply: fragments here are addresses, not pages. */
 static int cfg_check(const struct lnet_md_cfg *cfg, bool attach, u64 *length)
 {
+	bool list = cfg->frags || cfg->nr_frags || (cfg->options & LNET_MD_KIOV);
 	bool op_bits = cfg->options & (LNET_MD_OP_PUT | LNET_MD_OP_GET);
 	u32 i;
 
-	*length = 0;
-	if (cfg->frags || cfg->nr_frags || (cfg->options & LNET_MD_KIOV)) {
-		if (!cfg->frags || cfg->nr_frags > LNET_MD_FRAGS_MAX)
+	if (list && (!cfg->frags || cfg->nr_frags > LNET_MD_FRAGS_MAX))
+		return -EINVAL;
+	if (!list && !cfg->start && cfg->length)
+		return -EINVAL;
+	*length = list ? 0 : cfg->length;
+	for (i = 0; list && i < cfg->nr_frags; i++) {
+		if (!cfg->frags[i].base && cfg->frags[i].len)
 			return -EINVAL;
-		for (i = 0; i < cfg->nr_frags; i++) {
-			if (!cfg->frags[i].base && cfg->frags[i].len)
-				return -EINVAL;
-			*length += cfg->frags[i].len;
-		}
-		if (*length > U32_MAX)
-			return -EINVAL;
-	} else {
-		if (!cfg->start && cfg->length)
-			return -EINVAL;
-		*length = cfg->length;
+		*length += cfg->frags[i].len;
 	}
+	if (*length > U32_MAX)
+		return -EINVAL;
 	if ((cfg->options & LNET_MD_MAX_SIZE) && cfg->max_size > *length)
 		return -EINVAL;
 	if (cfg->threshold < LNET_THRESHOLD_INF || op_bits != attach)

@@ -104,8 +104,6 @@ void lnet_window_timer(struct lnet_pass *p, struct lnet_timer *t);
 void lnet_window_walk_begin(struct lnet_shard *sh, struct lnet_window_walk *walk);
 /* [sh] Does a slice for @md (NULL: all). False: the last. The lock may be released in between. */
 bool lnet_window_walk_slice(struct lnet_pass *p, struct lnet_window_walk *walk, struct lnet_md *md);
-/* [sh] Removes @w from sh->made. Walks that would visit @w next skip it. */
-void lnet_window_unwalk(struct lnet_window *w);
 /* No lock held. Discards the held replies of @md. NULL: shutdown, discards all. */
 void lnet_windows_md_aborted(struct lnet_pass *p, struct lnet_md *md);
 void lnet_pass_acks(struct lnet_pass *p);	/* ln->hooks->acks() */
@@ -117,7 +115,7 @@ u64 lnet_grant_shard(const struct lnet *ln, u64 grant);
 struct lnet_window *lnet_window_find(struct lnet_shard *sh, u64 grant);
 /* [any shard] True if the opener of @w sent @rx. */
 bool lnet_window_is_openers(const struct lnet_window *w, const struct lnet_rx *rx);
-/* [any shard] True if a known peer sent @rx that is not the opener. It may own an unknown NID. */
+/* [any shard] True if a known peer other than the opener sent @rx; an unknown NID may be a rail. */
 bool lnet_window_is_foreign(const struct lnet_window *w, const struct lnet_rx *rx);
 /* [sh] Bytes in small buffers with replies to @opener, and number of replies that hold memory. */
 void lnet_windows_share(struct lnet_shard *sh, const struct lnet_nid *opener, u64 *copy_bytes,

@@ -461,16 +461,6 @@ bool lnet_window_walk_slice(struct lnet_pass *p, struct lnet_window_walk *walk, 
 	return false;
 }
 
-void lnet_window_unwalk(struct lnet_window *w)
-{
-	struct lnet_window_walk *walk;
-
-	list_for_each_entry(walk, &w->sh->window_walks, link)
-		if (walk->at == &w->made)
-			walk->at = w->made.next;
-	list_del_init(&w->made);
-}
-
 void lnet_windows_md_aborted(struct lnet_pass *p, struct lnet_md *md)
 {
 	struct lnet_window_walk walk;

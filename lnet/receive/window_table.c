@@ -44,23 +44,19 @@ struct lnet_window *lnet_window_find(struct lnet_shard *sh, u64 grant)
 
 /* ---- owner of a session: exactly-once rule 2 ------------------------------------------------- */
 
-/* The opener's entry was deleted, and @peer has its NID: assume that it is the same node. */
-static bool is_opener_again(const struct lnet_window *w, const struct lnet_peer *peer)
+bool lnet_window_is_openers(const struct lnet_window *w, const struct lnet_rx *rx)
 {
 	const struct lnet_peer_ni *pni;
 
+	if (likely(w->from == rx->src) || w->from->peer == rx->src->peer)
+		return true;
 	if (!READ_ONCE(w->from->peer->deleted))
 		return false;
-	list_for_each_entry(pni, &peer->pnis, link)
+	/* The opener's peer entry was deleted: assume that a peer with its NID is the same node. */
+	list_for_each_entry(pni, &rx->src->peer->pnis, link)
 		if (lnet_nid_same(&pni->nid, &w->opener))
 			return true;
 	return false;
-}
-
-bool lnet_window_is_openers(const struct lnet_window *w, const struct lnet_rx *rx)
-{
-	return likely(w->from == rx->src) || w->from->peer == rx->src->peer ||
-	       is_opener_again(w, rx->src->peer);
 }
 
 bool lnet_window_is_foreign(const struct lnet_window *w, const struct lnet_rx *rx)
@@ -215,6 +211,7 @@ bool lnet_window_is_busy(const struct lnet_window *w)
 void lnet_window_drop(struct lnet_pass *p, struct lnet_window *w)
 {
 	struct lnet_window **at = bucket(p->sh, w->grant), *last;
+	struct lnet_window_walk *walk;
 	u32 ix;
 
 	lnet_timer_cancel(&p->sh->wheel, &w->timer);
@@ -222,7 +219,10 @@ void lnet_window_drop(struct lnet_pass *p, struct lnet_window *w)
 		at = &(*at)->hash_next;
 	*at = w->hash_next;
 	list_del(&w->link);
-	lnet_window_unwalk(w);
+	list_for_each_entry(walk, &p->sh->window_walks, link)
+		if (walk->at == &w->made)	/* the walk would visit @w next */
+			walk->at = w->made.next;
+	list_del(&w->made);
 	hlist_del(&w->own);
 	list_del(&w->ranked);
 	/* The last window of the opener takes the rank of @w, so that ranks have no gap. */
