@@ -26,22 +26,16 @@ int lnet_portal_init(struct lnet_portal *portal)
 	return portal->bucket ? 0 : -ENOMEM;
 }
 
-static void free_list(struct list_head *bucket)
-{
-	struct lnet_me *me, *next;
-
-	list_for_each_entry_safe(me, next, bucket, link)
-		kfree(me);
-}
-
 void lnet_portal_fini(struct lnet_portal *portal)
 {
+	struct lnet_me *me, *next;
 	u32 i;
 
 	WARN_ON_ONCE(!list_empty(&portal->parked));
-	free_list(&portal->ignore);
+	list_splice_init(&portal->ignore, &portal->bucket[0]);
 	for (i = 0; i < BUCKETS; i++)
-		free_list(&portal->bucket[i]);
+		list_for_each_entry_safe(me, next, &portal->bucket[i], link)
+			kfree(me);
 	kfree(portal->bucket);
 }
 
@@ -53,31 +47,14 @@ static struct list_head *bucket_of(struct lnet_portal *portal, u64 match_bits, u
 	return &portal->bucket[lnet_hash64(match_bits) % BUCKETS];
 }
 
-/* Portal locked, with a free slot. Returns 0, or -EPERM if the type of the portal differs. */
-static int me_insert(struct lnet_portal *portal, struct lnet_me *me, enum lnet_ins_pos pos)
-{
-	bool wildcard = me->ignore_bits || lnet_nid_is_any(&me->match.nid) ||
-			me->match.pid == LNET_PID_ANY;
-	u8 type = wildcard ? LNET_PORTAL_WILDCARD : LNET_PORTAL_UNIQUE;
-	struct list_head *bucket;
-
-	if (portal->type != LNET_PORTAL_UNTYPED && portal->type != type)
-		return -EPERM;
-	portal->type = type;
-	me->portal = portal;
-	me->cookie = lnet_handle_add(&portal->dom, LNET_HANDLE_ME, me);
-	bucket = bucket_of(portal, me->match_bits, me->ignore_bits);
-	if (pos == LNET_INS_BEFORE)
-		list_add(&me->link, bucket);
-	else
-		list_add_tail(&me->link, bucket);
-	return 0;
-}
-
 int lnet_me_attach(struct lnet *ln, u32 portal_ix, const struct lnet_process *match,
 		   uint64_t match_bits, uint64_t ignore_bits, enum lnet_unlink unlink,
 		   enum lnet_ins_pos pos, lnet_me_t *out)
 {
+	bool wildcard = ignore_bits || lnet_nid_is_any(&match->nid) || match->pid == LNET_PID_ANY;
+	u8 type = wildcard ? LNET_PORTAL_WILDCARD : LNET_PORTAL_UNIQUE;
+	struct lnet_portal *portal;
+	struct list_head *bucket;
 	struct lnet_md_dom *dom;
 	struct lnet_me *me;
 	int err;
@@ -90,15 +67,24 @@ int lnet_me_attach(struct lnet *ln, u32 portal_ix, const struct lnet_process *ma
 		kfree(me);
 		return -ENOMEM;
 	}
+	portal = lnet_portal_of(dom);
+	me->portal = portal;
 	me->match = *match;
 	me->match_bits = match_bits;
 	me->ignore_bits = ignore_bits;
 	me->unlink = unlink;
 	err = lnet_md_dom_lock_slot(dom);
-	if (!err)
-		err = me_insert(lnet_portal_of(dom), me, pos);
-	if (!err)
-		out->cookie = me->cookie;
+	if (!err && portal->type != LNET_PORTAL_UNTYPED && portal->type != type)
+		err = -EPERM;
+	if (!err) {
+		portal->type = type;
+		me->cookie = out->cookie = lnet_handle_add(dom, LNET_HANDLE_ME, me);
+		bucket = bucket_of(portal, match_bits, ignore_bits);
+		if (pos == LNET_INS_BEFORE)
+			list_add(&me->link, bucket);
+		else
+			list_add_tail(&me->link, bucket);
+	}
 	spin_unlock(&dom->lock);
 	if (err)
 		kfree(me);
@@ -165,35 +151,24 @@ static bool me_fits(struct lnet_me *me, const struct lnet_rx *rx)
 	return nid_fits(me, rx);
 }
 
-/*
- * Computes the offset in @md and the length of the part to receive; behaviour.md 1.8 step 5. The
- * limits also apply to remote offsets. False: the message is too long.
- */
-static bool place(const struct lnet_md *md, const struct lnet_rx *rx, u32 *offset, u32 *len)
+static enum fit try_me(struct lnet_me *me, struct lnet_rx *rx)
 {
-	u64 at = (md->options & LNET_MD_MANAGE_REMOTE) ? rx->offset : md->offset;
-	u64 room;
+	struct lnet_md *md = me->md;
+	u64 at, room;
 
+	if (!me_fits(me, rx))
+		return FIT_NOT;
+	/* behaviour.md 1.8 step 5; the limits also apply to remote offsets */
+	at = (md->options & LNET_MD_MANAGE_REMOTE) ? rx->offset : md->offset;
 	if (at > md->length)
-		return false;
+		return FIT_TOO_LONG;
 	room = md->length - at;
 	if (md->options & LNET_MD_MAX_SIZE)
 		room = min(room, (u64)md->max_size);
 	if (rx->rlength > room && !(md->options & LNET_MD_TRUNCATE))
-		return false;
-	*offset = (u32)at;
-	*len = (u32)min(room, (u64)rx->rlength);
-	return true;
-}
-
-static enum fit try_me(struct lnet_me *me, struct lnet_rx *rx)
-{
-	struct lnet_md *md = me->md;
-
-	if (!me_fits(me, rx))
-		return FIT_NOT;
-	if (!place(md, rx, &rx->offset, &rx->mlength))
 		return FIT_TOO_LONG;
+	rx->offset = (u32)at;
+	rx->mlength = (u32)min(room, (u64)rx->rlength);
 	lnet_md_take(md);
 	md->offset += rx->mlength;
 	rx->md = md;
