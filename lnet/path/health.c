@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Health of paths and interfaces: which events raise and lower it.
+ * Health of paths and interfaces: which events raise and lower it, and what is logged and reported.
  *
  * A failure lowers the health of its path by health_sensitivity, and also that of each end to which
  * its outcome and attribution.c attribute it. A success adds health_step. A failure on an NI
@@ -29,28 +29,21 @@ bool lnet_ni_up(const struct lnet_ni *ni)
 }
 
 /*
- * The health at which an NI is advertised as up again: UP_AFTER successes. A higher value would
- * keep peers from using the NI for as long as the ping rate limit delays recovery. Each fall to 0
- * soon after a recovery doubles the value, so that an NI that loses messages stays down.
+ * Updates the advertised status of @ni for @health. A worker then builds the new ping info. An NI
+ * is up again after UP_AFTER successes: more would keep peers from using it while the ping rate
+ * limit delays recovery. Each fall to 0 soon after a recovery doubles that number, so that an NI
+ * that loses messages stays down.
  */
-static int up_at(const struct lnet_ni *ni)
-{
-	u64 step = max_t(u64, READ_ONCE(ni->ln->tun.health_step), 1);
-
-	return (int)lnet_doubled(UP_AFTER * step, READ_ONCE(ni->falls.nr), LNET_HEALTH_MAX);
-}
-
-/* Updates the advertised status of @ni for @health. A worker then builds the new ping info. */
 static void ni_announce(struct lnet_ni *ni, int health)
 {
+	u64 step = max_t(u64, READ_ONCE(ni->ln->tun.health_step), 1), now_ns;
+	int up_at = lnet_doubled(UP_AFTER * step, READ_ONCE(ni->falls.nr), LNET_HEALTH_MAX);
 	bool was = lnet_ni_marked(ni, LNET_MARK(NO_HEALTH));
-	bool low = health == 0 || (was && health < up_at(ni));
-	u64 now_ns;
+	bool low = health == 0 || (was && health < up_at);
 
-	if (likely(low == was))
+	/* the mark stays as it is if another shard was first */
+	if (likely(low == was) || !lnet_ni_mark(ni, LNET_MARK(NO_HEALTH), low))
 		return;
-	if (!lnet_ni_mark(ni, LNET_MARK(NO_HEALTH), low))
-		return;			/* another shard was first */
 	now_ns = ni->ln->env->ops->now_ns(ni->ln->env);
 	if (low) {
 		lnet_relapses_fail(&ni->falls, now_ns);
@@ -70,8 +63,7 @@ static int health_clamp(int health)
 /* Several shards write the health of an NI, so the change is atomic and stays within 0..1000. */
 static void ni_change(struct lnet_ni *ni, int by)
 {
-	int seen = atomic_read(&ni->health);
-	int health;
+	int seen = atomic_read(&ni->health), health;
 
 	do {
 		health = health_clamp(seen + by);
@@ -88,11 +80,6 @@ static void pni_change(struct lnet_peer_ni *pni, int by)
 	lnet_trace(health, pni->ln, &pni->nid, was, pni->health);
 }
 
-static void path_change(struct lnet_path *path, int by)
-{
-	path->health = health_clamp(path->health + by);
-}
-
 void lnet_health_ok(struct lnet_shard *sh, struct lnet_path *path, bool from_peer)
 {
 	int step = READ_ONCE(sh->ln->tun.health_step);
@@ -102,7 +89,7 @@ void lnet_health_ok(struct lnet_shard *sh, struct lnet_path *path, bool from_pee
 		lnet_rec_health(sh, HEALTH, path, from_peer);
 	}
 	if (from_peer && unlikely(path->health < LNET_HEALTH_MAX)) {
-		path_change(path, step);
+		path->health = health_clamp(path->health + step);
 		lnet_rec_health(sh, HEALTH, path, from_peer);
 	}
 	if (from_peer && unlikely(path->pni->health < LNET_HEALTH_MAX)) {
@@ -151,7 +138,7 @@ void lnet_health_charge(struct lnet_shard *sh, struct lnet_path *path, enum lnet
 		blame &= LNET_BLAME_LOCAL;
 	if (path->ni == sh->ln->lo || !blame)
 		return;
-	path_change(path, -cost);
+	path->health = health_clamp(path->health - cost);
 	blame = lnet_ni_has_link(path->ni) ? lnet_blame(sh, path, how, blame, since_ns) :
 					     LNET_BLAME_NONE;
 	lnet_trace(fail, path, how, blame);
@@ -162,6 +149,62 @@ void lnet_health_charge(struct lnet_shard *sh, struct lnet_path *path, enum lnet
 	lnet_rec_health(sh, FAIL, path, how | blame << 8);
 }
 
+/* ---- log: one line for the failure of a path, one for its recovery --------------------------- */
+
+/* Reasons of failures that lower health. */
+static const char *const whys[LNET_NR_OUTCOMES] = {
+	[LNET_LOCAL_INTERRUPT] = "its interface interrupted a message",
+	[LNET_LOCAL_DROPPED] = "its interface dropped a message",
+	[LNET_LOCAL_ABORTED] = "its interface aborted a message",
+	[LNET_LOCAL_NO_ROUTE] = "the network has no route to it",
+	[LNET_LOCAL_ERROR] = "its interface could not send a message",
+	[LNET_LOCAL_TIMEOUT] = "its interface did not send a message in time",
+	[LNET_REMOTE_ERROR] = "the peer reported an error",
+	[LNET_REMOTE_DROPPED] = "the peer could not be reached",
+	[LNET_REMOTE_TIMEOUT] = "the peer did not reply to a message in time",
+	[LNET_NETWORK_TIMEOUT] = "no response to a message",
+	[LNET_PATH_LOST] = "its connections were lost",
+};
+
+void lnet_path_log_failed(struct lnet_path *path, const char *why, u64 since_ns)
+{
+	struct lnet *ln = path->ni->ln;
+
+	if (path->logged_ns || !lnet_log_is_on(ln))
+		return;
+	path->logged_ns = since_ns;
+	lnet_log_path_failed(ln, &path->ni->nid, &path->pni->nid, why);
+}
+
+/*
+ * As lnet_path_log_failed(), for a message that ended with @how. Does nothing if the interface has
+ * no link: the log has a line for the interface. Also does nothing if @path ceased to be suspect or
+ * down after @since_ns, the start of the time without response.
+ */
+static void log_outcome(struct lnet_path *path, enum lnet_outcome how, u64 since_ns)
+{
+	const struct lnet_ni *ni = path->ni;
+	struct lnet_env *env = ni->ln->env;
+
+	if (path->logged_ns || since_ns < path->back_ns || !whys[how])
+		return;
+	if (ni != ni->ln->lo && ni->state == NI_ACTIVE && lnet_ni_has_link(ni))
+		lnet_path_log_failed(path, whys[how], env->ops->now_ns(env));
+}
+
+void lnet_path_log_recovered(struct lnet_path *path, u64 now_ns)
+{
+	u64 ns = now_ns - min(now_ns, path->logged_ns);
+
+	if (!path->logged_ns)
+		return;
+	path->logged_ns = 0;
+	lnet_log_path_recovered(path->ni->ln, &path->ni->nid, &path->pni->nid,
+				div_u64(ns, NSEC_PER_MSEC));
+}
+
+/* ---- failures -------------------------------------------------------------------------------- */
+
 void lnet_health_fail(struct lnet_shard *sh, struct lnet_path *path, enum lnet_outcome how,
 		      u64 since_ns)
 {
@@ -169,7 +212,7 @@ void lnet_health_fail(struct lnet_shard *sh, struct lnet_path *path, enum lnet_o
 	if (lnet_outcomes[how].blame == LNET_BLAME_NONE || READ_ONCE(sh->ln->stopping))
 		return;
 	lnet_health_charge(sh, path, how, LNET_BLAME_BOTH, since_ns);
-	lnet_path_log_outcome(path, how, since_ns);
+	log_outcome(path, how, since_ns);
 	if (!path->recovering)
 		lnet_path_recover(sh, path);
 }
@@ -177,14 +220,13 @@ void lnet_health_fail(struct lnet_shard *sh, struct lnet_path *path, enum lnet_o
 void lnet_health_silence(struct lnet_shard *sh, const struct lnet_att *att)
 {
 	struct lnet_path *path = att->path;
-	u64 since_ns = att->posted_ns;
 
 	if (!lnet_path_routed(path))
-		lnet_health_fail(sh, path, lnet_att_silence(att), since_ns);
-	else if (path->trunk->evidence_ns <= since_ns)
-		lnet_health_fail(sh, path->trunk, LNET_NETWORK_TIMEOUT, since_ns);
+		lnet_health_fail(sh, path, lnet_att_silence(att), att->posted_ns);
+	else if (path->trunk->evidence_ns <= att->posted_ns)
+		lnet_health_fail(sh, path->trunk, LNET_NETWORK_TIMEOUT, att->posted_ns);
 	else
-		lnet_health_fail(sh, path, LNET_REMOTE_TIMEOUT, since_ns);
+		lnet_health_fail(sh, path, LNET_REMOTE_TIMEOUT, att->posted_ns);
 }
 
 /* ---- set by the operator --------------------------------------------------------------------- */
@@ -243,31 +285,71 @@ static void ni_set(struct lnet_pass *p, struct lnet_ni *ni, struct by_hand *h)
 	lnet_peers_walk(p, peer_set, h);
 }
 
-int lnet_health_set_ni(struct lnet *ln, const struct lnet_nid *nid, int value)
+static int health_set(struct lnet *ln, struct by_hand *h, bool of_peers)
 {
-	struct by_hand h = { .nid = nid, .value = health_clamp(value) };
+	bool any = lnet_nid_is_any(h->nid);
 	struct lnet_pass p;
 	struct lnet_ni *ni;
 
 	mutex_lock(&ln->cfg_mutex);
 	lnet_pass_begin(&p, ln, LNET_PASS_CALL);
-	list_for_each_entry(ni, &ln->nis, link)
-		if (ni != ln->lo && (lnet_nid_is_any(nid) || lnet_nid_same(nid, &ni->nid)))
-			ni_set(&p, ni, &h);
+	if (of_peers)
+		lnet_peers_walk(&p, peer_set, h);
+	else
+		list_for_each_entry(ni, &ln->nis, link)
+			if (ni != ln->lo && (any || lnet_nid_same(h->nid, &ni->nid)))
+				ni_set(&p, ni, h);
 	lnet_pass_end(&p);
 	mutex_unlock(&ln->cfg_mutex);
-	return h.nr || lnet_nid_is_any(nid) ? 0 : -ENOENT;
+	return h->nr || any ? 0 : -ENOENT;
+}
+
+int lnet_health_set_ni(struct lnet *ln, const struct lnet_nid *nid, int value)
+{
+	struct by_hand h = { .nid = nid, .value = health_clamp(value) };
+
+	return health_set(ln, &h, false);
 }
 
 int lnet_health_set_peer(struct lnet *ln, const struct lnet_nid *nid, int value)
 {
 	struct by_hand h = { .nid = nid, .value = health_clamp(value) };
+
+	return health_set(ln, &h, true);
+}
+
+/* ---- report of the rails to a peer ----------------------------------------------------------- */
+
+/* [sh] */
+static const struct lnet_path *path_at(const struct lnet_peer *peer, unsigned int pos)
+{
+	const struct lnet_peer_ni *pni;
+	const struct lnet_path *path;
+
+	list_for_each_entry(pni, &peer->pnis, link)
+		list_for_each_entry(path, &pni->paths, link)
+			if (!pos--)
+				return path;
+	return NULL;
+}
+
+int lnet_rail_get(struct lnet *ln, const struct lnet_nid *peer, unsigned int pos,
+		  struct lnet_rail_info *info)
+{
+	struct lnet_peer_ni *pni = lnet_peer_ni_lookup(ln, peer);
+	const struct lnet_path *path;
 	struct lnet_pass p;
 
-	mutex_lock(&ln->cfg_mutex);
+	if (!pni)
+		return -ENOENT;
 	lnet_pass_begin(&p, ln, LNET_PASS_CALL);
-	lnet_peers_walk(&p, peer_set, &h);
+	lnet_enter_pni(&p, pni);
+	path = path_at(pni->peer, pos);
+	if (path)
+		*info = (struct lnet_rail_info){ path->ni->nid, path->pni->nid, path->nr_resent,
+						 (u32)lnet_path_health(path) };
+	lnet_leave(&p);
 	lnet_pass_end(&p);
-	mutex_unlock(&ln->cfg_mutex);
-	return h.nr || lnet_nid_is_any(nid) ? 0 : -ENOENT;
+	lnet_peer_ni_put(pni);
+	return path ? 0 : -ENOENT;
 }

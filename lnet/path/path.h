@@ -110,6 +110,21 @@ int lnet_health_set_ni(struct lnet *ln, const struct lnet_nid *nid, int value);
 /* As lnet_health_set_ni(), for the peer NI @nid. */
 int lnet_health_set_peer(struct lnet *ln, const struct lnet_nid *nid, int value);
 
+/*
+ * Logs that @path failed because of @why. Does nothing if an earlier failure is logged from which
+ * @path has not recovered. @since_ns: begin of the failure.
+ */
+void lnet_path_log_failed(struct lnet_path *path, const char *why, u64 since_ns);
+/* Logs that @path has recovered, if its failure is logged. */
+void lnet_path_log_recovered(struct lnet_path *path, u64 now_ns);
+
+/* As lnet_path_log_recovered(), but only if the health of @path is at its maximum. */
+static inline void lnet_path_log_whole(struct lnet_path *path, u64 now_ns)
+{
+	if (unlikely(path->logged_ns) && path->health == LNET_HEALTH_MAX)
+		lnet_path_log_recovered(path, now_ns);
+}
+
 /* True if @b is NULL or works worse than @a. Being down counts first, being suspect second. */
 static inline bool lnet_path_is_better(const struct lnet_path *a, const struct lnet_path *b)
 {
@@ -224,27 +239,5 @@ bool lnet_probe_pay_claimed(struct lnet_pass *p, const struct lnet_peer *peer);
 void lnet_probe_refund(struct lnet_pass *p, struct lnet_peer *peer);
 /* [sh] Serves the queue, within the ping rate limit. */
 void lnet_probes_run(struct lnet_pass *p);
-
-/* ---- path_log.c ------------------------------------------------------------------------------ */
-/*
- * Logs that @path failed because of @why. Does nothing if an earlier failure is logged from which
- * @path has not recovered. @since_ns: begin of the failure.
- */
-void lnet_path_log_failed(struct lnet_path *path, const char *why, u64 since_ns);
-/*
- * As lnet_path_log_failed(), for a message that ended with @how. Does nothing if the interface has
- * no link: the log has a line for the interface. Also does nothing if @path ceased to be suspect or
- * down after @since_ns, the start of the time without response.
- */
-void lnet_path_log_outcome(struct lnet_path *path, enum lnet_outcome how, u64 since_ns);
-/* Logs that @path has recovered, if its failure is logged. */
-void lnet_path_log_recovered(struct lnet_path *path, u64 now_ns);
-
-/* As lnet_path_log_recovered(), but only if the health of @path is at its maximum. */
-static inline void lnet_path_log_whole(struct lnet_path *path, u64 now_ns)
-{
-	if (unlikely(path->logged_ns) && path->health == LNET_HEALTH_MAX)
-		lnet_path_log_recovered(path, now_ns);
-}
 
 #endif
