@@ -70,7 +70,7 @@ LIB_OBJS := $(call objs,$(CORE:=/*.c) lnet/user/*.c lnet/selftest/*.c lnet/am/*.
 REPLAY	:= $(O)/replay/all.o
 REPLAY_OBJS := $(patsubst %,$(O)/replay/%.o,xfer/send xfer/op xfer/attempt xfer/cancel \
 	       path/select path/expected_time path/health path/attribution path/recover path/suspect \
-	       path/probe_queue recorder/events) $(call objs,tests/sim/replay*.c)
+	       recorder/events) $(call objs,tests/sim/replay*.c)
 # The self-test a second time, on light nodes: thousands of them fit where the core's do not. One object, too.
 LIGHT	:= $(O)/light/all.o
 LIGHT_OBJS := $(patsubst lnet/selftest/%.c,$(O)/light/%.o,$(wildcard lnet/selftest/*.c)) $(O)/tests/sim/light.o

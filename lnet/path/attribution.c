@@ -20,40 +20,21 @@
 
 #define LATELY_NS	(60 * (u64)NSEC_PER_SEC)
 
+/* Outcomes that identify the end that failed. */
+#define CULPRITS (BIT(LNET_LOCAL_INTERRUPT) | BIT(LNET_LOCAL_DROPPED) | BIT(LNET_LOCAL_ABORTED) | \
+		  BIT(LNET_LOCAL_NO_ROUTE) | BIT(LNET_LOCAL_ERROR) | BIT(LNET_REMOTE_ERROR))
+
 /* The other partners of an end. */
 struct others {
 	u64 heard_ns;			/* last response of one; 0: never */
 	bool failed;			/* one failed recently, and has not responded since */
 };
 
-/* True if the outcome identifies the end that failed. */
-static bool names_culprit(const struct lnet_path *path, enum lnet_outcome how)
-{
-	switch (how) {
-	case LNET_LOCAL_INTERRUPT:
-	case LNET_LOCAL_DROPPED:
-	case LNET_LOCAL_ABORTED:
-	case LNET_LOCAL_NO_ROUTE:
-	case LNET_LOCAL_ERROR:
-	case LNET_REMOTE_ERROR:
-		return true;
-	case LNET_REMOTE_TIMEOUT:	/* behind a router, any hop may have failed */
-		return !lnet_path_routed(path);
-	default:
-		return false;
-	}
-}
-
-static bool lately(u64 then_ns, u64 now_ns)
-{
-	return then_ns && now_ns - min(now_ns, then_ns) < LATELY_NS;
-}
-
 static bool to_blame(const struct others *o, u64 since_ns, u64 now_ns)
 {
 	if (o->heard_ns > since_ns)
 		return false;
-	return o->failed || !lately(o->heard_ns, now_ns);
+	return o->failed || !lnet_is_within(o->heard_ns, now_ns, LATELY_NS);
 }
 
 /* The latest time of a partner in @seen other than @but; 0: never. */
@@ -76,7 +57,8 @@ static bool ni_to_blame(const struct lnet_path *path, u64 since_ns, u64 now_ns)
 
 	for (i = 0; i < ni->ln->nr_shards; i++) {
 		o.heard_ns = max(o.heard_ns, last_seen(ni->sh[i].heard, path->hop->ix));
-		o.failed |= lately(last_seen(ni->sh[i].failed, path->hop->ix), now_ns);
+		o.failed |= lnet_is_within(last_seen(ni->sh[i].failed, path->hop->ix), now_ns,
+					   LATELY_NS);
 	}
 	return to_blame(&o, since_ns, now_ns);
 }
@@ -90,7 +72,7 @@ static bool pni_to_blame(const struct lnet_path *path, u64 since_ns, u64 now_ns)
 		if (other == path)
 			continue;
 		o.heard_ns = max(o.heard_ns, other->evidence_ns);
-		o.failed |= lately(other->failed_ns, now_ns);
+		o.failed |= lnet_is_within(other->failed_ns, now_ns, LATELY_NS);
 	}
 	return to_blame(&o, since_ns, now_ns);
 }
@@ -99,7 +81,9 @@ u8 lnet_blame(struct lnet_shard *sh, struct lnet_path *path, enum lnet_outcome h
 	      u64 since_ns)
 {
 	u64 now_ns = lnet_rec_value(sh, sh->ln->env->ops->now_ns(sh->ln->env));
-	bool known = names_culprit(path, how);
+	/* behind a router, any hop may have timed out */
+	bool known = BIT(how) & CULPRITS ||
+		     (how == LNET_REMOTE_TIMEOUT && !lnet_path_routed(path));
 	u8 blame = LNET_BLAME_NONE;
 
 	lockdep_assert_held(&sh->lock);

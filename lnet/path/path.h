@@ -148,6 +148,12 @@ static inline bool lnet_path_whole(const struct lnet_path *path)
 	return lnet_path_health(path) == LNET_HEALTH_MAX && !path->suspect_ns && !path->down_ns;
 }
 
+/* True if @then_ns, which is 0 for never, is less than @span_ns before @now_ns. */
+static inline bool lnet_is_within(u64 then_ns, u64 now_ns, u64 span_ns)
+{
+	return then_ns && now_ns - min(now_ns, then_ns) < span_ns;
+}
+
 /* ---- attribution.c --------------------------------------------------------------------------- */
 /*
  * [sh] Attributes the failure @how of @path, which gave no response since @since_ns. Returns those
@@ -207,8 +213,6 @@ void lnet_path_recover_at(struct lnet_shard *sh, struct lnet_path *path, u64 now
  * nothing if @path is healthy, or if no ping of it can succeed.
  */
 void lnet_path_recover(struct lnet_shard *sh, struct lnet_path *path);
-/* [sh] Called for the first path of the ping queue. True: a ping of @path was sent. */
-bool lnet_path_probe(struct lnet_pass *p, struct lnet_path *path);
 /* [sh] A recovery ping of @path is due: adds @path to the ping queue, and serves the queue. */
 void lnet_path_timer(struct lnet_pass *p, struct lnet_path *path);
 /* [sh] True if a path to @peer received something or an acknowledgement in the last second. */
@@ -219,22 +223,11 @@ bool lnet_peer_is_heard(const struct lnet_peer *peer, u64 now_ns);
  */
 bool lnet_path_ping_done(struct lnet_pass *p, struct lnet_path *path, int status, u64 rtt_ns);
 void lnet_path_resets(struct lnet_pass *p);	/* ln->hooks->resets() */
-
-/* ---- probe_queue.c --------------------------------------------------------------------------- */
-/* Initializes an empty queue. @ping: sends the pings, see struct lnet_probes. */
+/* Initializes an empty ping queue. @ping: sends the pings, see struct lnet_probes. */
 void lnet_probes_init(struct lnet_probes *probes,
 		      void (*ping)(struct lnet_pass *p, struct lnet_path *path, u64 timeout_ns));
 /* [sh] Adds @path to the end of the queue, unless it is there. @now_ns: its earliest ping time. */
 void lnet_probe_join(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns);
-/* [sh] Adds @path to the head of the queue, and serves the queue now. */
-void lnet_probe_first(struct lnet_pass *p, struct lnet_path *path);
-/* [sh] Takes one ping from the bucket of @peer. Returns 0, or the ns until the bucket has one. */
-u64 lnet_probe_pay(struct lnet_pass *p, struct lnet_peer *peer);
-/*
- * [sh of @peer] Takes one ping from the bucket of the claimer of @peer. The bucket holds 10 s of
- * recovery_ping_rate, for all peers of that claimer. True: taken, or @peer has no claimer.
- */
-bool lnet_probe_pay_claimed(struct lnet_pass *p, const struct lnet_peer *peer);
 /* [sh] Returns one ping to the bucket of @peer. */
 void lnet_probe_refund(struct lnet_pass *p, struct lnet_peer *peer);
 /* [sh] Serves the queue, within the ping rate limit. */

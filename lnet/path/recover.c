@@ -5,8 +5,9 @@
  * Slow recovery sends one ping at a time. After each failure it pauses for a quarter of the time
  * since the path went down, with jitter. Quick recovery begins with the first reply. It has several
  * pings in flight, and each reply adds health_step to the path and both ends, until the path is
- * healthy. All pings of a node share one rate limit. All pings of a peer share a token bucket; when
- * it is empty, they follow recovery_ping_rate.
+ * healthy. All pings of a node share one rate limit: paths wait for it in a queue of their shard.
+ * Only the first path is checked, because thousands of paths wait at once when a switch fails. All
+ * pings of a peer share a token bucket; when it is empty, they follow recovery_ping_rate.
  *
  * A failed ping lowers the health of the path down to 0, and that of the peer NI if attribution.c
  * attributes it. It lowers the NI only once per outage, as a dead peer is no fault of the NI. The
@@ -30,6 +31,10 @@ enum { RECOVER_NOT, RECOVER_SLOW, RECOVER_QUICK };
 /* The same for an unknown round-trip time, as the driver may connect first: RTO of RFC 6298. */
 #define UNKNOWN_NS		((u64)NSEC_PER_SEC)
 #define BUSY_NS			((u64)NSEC_PER_SEC)	/* older responses do not count */
+#define BUDGET_BURST		8	/* pings of a shard that may be sent back to back */
+#define CLAIMED_BURST_S		10ULL	/* bucket of a claimer, in s of recovery_ping_rate */
+
+/* ---- whether and when to ping ---------------------------------------------------------------- */
 
 /* True after recovery_limit without response; for a peer not configured, also after peer_age. */
 static bool given_up(const struct lnet *ln, const struct lnet_path *path, u64 now_ns)
@@ -90,6 +95,7 @@ static void ping_soon(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns)
 
 static void ping_after(struct lnet_pass *p, struct lnet_path *path, u64 pause_ns)
 {
+	lnet_rec_path(p->sh, p->now_ns, PAUSE, path, pause_ns, 0);
 	lnet_probe_leave(path);
 	path->pni->next_ping_ns = p->now_ns + pause_ns;
 	lnet_timer_set(&p->sh->wheel, &path->timer, p->now_ns + pause_ns);
@@ -131,8 +137,118 @@ static unsigned int pings_wanted(const struct lnet *ln, const struct lnet_path *
 	return path->recovering == RECOVER_QUICK ? min(wanted, (u64)PINGS_AT_ONCE) : 1;
 }
 
-static void ping_send(struct lnet_pass *p, struct lnet_path *path)
+/* ---- rate limits ----------------------------------------------------------------------------- */
+
+static u64 ping_gap(const struct lnet *ln)
 {
+	return div64_u64(NSEC_PER_SEC, READ_ONCE(ln->tun.recovery_ping_rate));
+}
+
+/*
+ * [sh] Takes one ping from the bucket of @peer. Returns 0, or the ns until the bucket has one.
+ * Without the bucket, a node would ping a peer for ever that replies to pings but fails all
+ * requests. Each path recovers by separate pings, so each path adds a burst.
+ */
+static u64 bucket_pay(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	u64 gap_ns = ping_gap(p->ln);
+	u64 burst = READ_ONCE(p->ln->tun.recovery_ping_burst) * max(peer->nr_paths, 1U);
+
+	return lnet_bucket_take(&peer->pings_paid_ns, p->now_ns, gap_ns, burst * gap_ns);
+}
+
+void lnet_probe_refund(struct lnet_pass *p, struct lnet_peer *peer)
+{
+	lockdep_assert_held(&p->sh->lock);
+	peer->pings_paid_ns -= min(peer->pings_paid_ns, ping_gap(p->ln));
+}
+
+/*
+ * [sh] A peer that only messages of its claimer named may not exist. Until the node receives
+ * something from the NID of @path, pings use the bucket of the claimer. The bucket holds 10 s of
+ * recovery_ping_rate, for all peers of that claimer. False: the bucket is empty; the node does not
+ * ping @path until it next considers @path for a message. A caller makes this check last, because
+ * the check takes a ping from the bucket. In a replay, no peer has a claimer.
+ */
+static bool claimer_pays(struct lnet_pass *p, const struct lnet_path *path)
+{
+	u64 rx_ns = lnet_rec_value(p->sh, path->pni->last_rx_ns);
+	struct lnet_peer *claimer = path->pni->peer->claimer;
+
+	if (likely(!lnet_rec_asked(p->sh, claimer) || rx_ns || path->evidence_ns) ||
+	    lnet_rec_asked(p->sh, !claimer ||
+			   !lnet_bucket_take(&claimer->claimed_pings_ns, p->now_ns, ping_gap(p->ln),
+					     CLAIMED_BURST_S * NSEC_PER_SEC)))
+		return true;
+	lnet_count(p->sh, recovery_limited);
+	return false;
+}
+
+/* recovery_rate is a rate of the node: each shard has an equal part of it. */
+static void budget_take(struct lnet_shard *sh, u64 now_ns)
+{
+	u64 gap_ns = div64_u64(NSEC_PER_SEC * sh->ln->nr_shards,
+			       READ_ONCE(sh->ln->tun.recovery_rate));
+	u64 slack_ns = gap_ns * (BUDGET_BURST - 1);
+	u64 floor_ns = now_ns > slack_ns ? now_ns - slack_ns : 0;
+
+	sh->probes.budget_ns = max(sh->probes.budget_ns, floor_ns) + gap_ns;
+}
+
+/* ---- the queue ------------------------------------------------------------------------------- */
+
+void lnet_probes_init(struct lnet_probes *probes,
+		      void (*ping)(struct lnet_pass *p, struct lnet_path *path, u64 timeout_ns))
+{
+	probes->ping = ping;
+	INIT_LIST_HEAD(&probes->line);
+	lnet_timer_init(&probes->timer, LNET_TIMER_PROBE);
+}
+
+static void timer_arm(struct lnet_shard *sh, u64 now_ns)
+{
+	struct lnet_probes *probes = &sh->probes;
+
+	if (list_empty(&probes->timer.link))
+		lnet_timer_set(&sh->wheel, &probes->timer, max(probes->budget_ns, now_ns));
+}
+
+void lnet_probe_join(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns)
+{
+	lockdep_assert_held(&sh->lock);
+	if (!list_empty(&path->line))
+		return;
+	lnet_rec_path(sh, now_ns, JOIN, path, now_ns, 0);
+	if (sh->probes.budget_ns > now_ns || !list_empty(&sh->probes.line))
+		lnet_count(sh, recovery_waits);
+	list_add_tail(&path->line, &sh->probes.line);
+	timer_arm(sh, now_ns);
+}
+
+/* Called for the first path of the queue. True: a ping of @path was sent. */
+static bool probe(struct lnet_pass *p, struct lnet_path *path)
+{
+	struct lnet_peer *peer = path->pni->peer;
+	u64 wait_ns;
+
+	lnet_rec_path(p->sh, p->now_ns, PROBE, path, 0, 0);
+	if (!worth_it(p->sh, path, p->now_ns)) {
+		stop(p->sh, path, p->now_ns);
+		return false;
+	}
+	if (path->pinging >= pings_wanted(p->ln, path))
+		return false;			/* lnet_path_ping_done() continues */
+	wait_ns = bucket_pay(p, peer);
+	if (unlikely(wait_ns)) {
+		lnet_count(p->sh, recovery_limited);
+		ping_after(p, path, wait_ns);
+		return false;
+	}
+	if (!claimer_pays(p, path)) {
+		lnet_probe_refund(p, peer);
+		stop(p->sh, path, p->now_ns);
+		return false;
+	}
 	path->pinging++;
 	path->pni->ping_count++;
 	path->pni->next_ping_ns = 0;
@@ -142,53 +258,33 @@ static void ping_send(struct lnet_pass *p, struct lnet_path *path)
 	lnet_rec_back(p->sh);
 	if (path->recovering == RECOVER_QUICK && path->pinging < pings_wanted(p->ln, path))
 		ping_soon(p->sh, path, p->now_ns);
-}
-
-/*
- * [sh] A peer that only messages of its claimer named may not exist. Until the node receives
- * something from the NID of @path, pings use the bucket of the claimer. False: the bucket is empty;
- * the node does not ping @path until it next considers @path for a message. A caller makes this
- * check last, because the check takes a ping from the bucket.
- */
-static bool claimer_pays(struct lnet_pass *p, const struct lnet_path *path)
-{
-	u64 rx_ns = lnet_rec_value(p->sh, path->pni->last_rx_ns);
-	bool claimed = lnet_rec_asked(p->sh, path->pni->peer && path->pni->peer->claimer);
-
-	if (likely(!claimed || rx_ns || path->evidence_ns) ||
-	    lnet_rec_asked(p->sh, lnet_probe_pay_claimed(p, path->pni->peer)))
-		return true;
-	lnet_count(p->sh, recovery_limited);
-	return false;
-}
-
-bool lnet_path_probe(struct lnet_pass *p, struct lnet_path *path)
-{
-	u64 wait_ns;
-
-	lockdep_assert_held(&p->sh->lock);
-	lnet_rec_path(p->sh, p->now_ns, PROBE, path, 0, 0);
-	if (!worth_it(p->sh, path, p->now_ns)) {
-		stop(p->sh, path, p->now_ns);
-		return false;
-	}
-	if (path->pinging >= pings_wanted(p->ln, path))
-		return false;			/* lnet_path_ping_done() continues */
-	wait_ns = lnet_probe_pay(p, path->pni->peer);
-	if (unlikely(wait_ns)) {
-		lnet_count(p->sh, recovery_limited);
-		lnet_rec_path(p->sh, p->now_ns, PAUSE, path, wait_ns, 0);
-		ping_after(p, path, wait_ns);
-		return false;
-	}
-	if (!claimer_pays(p, path)) {
-		lnet_probe_refund(p, path->pni->peer);
-		stop(p->sh, path, p->now_ns);
-		return false;
-	}
-	ping_send(p, path);
 	return true;
 }
+
+void lnet_probes_run(struct lnet_pass *p)
+{
+	struct lnet_probes *probes = &p->sh->probes;
+	unsigned int nr;
+
+	lockdep_assert_held(&p->sh->lock);
+	if (lnet_recs(p->sh))
+		p->sh->rec->ops->note_line(p);
+	for (nr = 0; nr < LNET_PASS_BURST && probes->budget_ns <= p->now_ns; nr++) {
+		struct lnet_path *path =
+			list_first_entry_or_null(&probes->line, struct lnet_path, line);
+
+		if (!path)
+			break;
+		list_del_init(&path->line);
+		if (probe(p, path))
+			budget_take(p->sh, p->now_ns);
+	}
+	lnet_timer_cancel(&p->sh->wheel, &probes->timer);
+	if (!list_empty(&probes->line))
+		timer_arm(p->sh, p->now_ns);
+}
+
+/* ---- replies and failures -------------------------------------------------------------------- */
 
 void lnet_path_timer(struct lnet_pass *p, struct lnet_path *path)
 {
@@ -196,11 +292,6 @@ void lnet_path_timer(struct lnet_pass *p, struct lnet_path *path)
 	lnet_rec_path(p->sh, p->now_ns, PATH_TIMER, path, path->timer.when_ns, 0);
 	ping_soon(p->sh, path, p->now_ns);
 	lnet_probes_run(p);
-}
-
-static bool is_heard_within(const struct lnet_path *path, u64 now_ns, u64 span_ns)
-{
-	return path->evidence_ns && now_ns - min(now_ns, path->evidence_ns) < span_ns;
 }
 
 /* True if a path other than @but, which may be NULL, responded within BUSY_NS. */
@@ -211,7 +302,7 @@ static bool heard_beside(const struct lnet_peer *peer, const struct lnet_path *b
 
 	list_for_each_entry(pni, &peer->pnis, link)
 		list_for_each_entry(path, &pni->paths, link)
-			if (path != but && is_heard_within(path, now_ns, BUSY_NS))
+			if (path != but && lnet_is_within(path->evidence_ns, now_ns, BUSY_NS))
 				return true;
 	return false;
 }
@@ -238,24 +329,6 @@ static u64 pause(struct lnet_pass *p, const struct lnet_path *path)
 	return min(div_u64(min(ns, most_ns) * percent, 100), most_ns);
 }
 
-/* True: this is the first reply since the path failed. */
-static bool ping_ok(struct lnet_pass *p, struct lnet_path *path, u64 rtt_ns)
-{
-	bool first = path->recovering == RECOVER_SLOW;
-	struct lnet_shard *sh = p->sh;
-
-	path->pni->ping_count = 0;
-	lnet_path_alive(sh, path, p->now_ns, rtt_ns);
-	lnet_health_ok(sh, path, true);
-	if (worth_it(sh, path, p->now_ns)) {
-		recovering_set(path, RECOVER_QUICK);
-		ping_soon(sh, path, p->now_ns);
-	} else {
-		stop(sh, path, p->now_ns);
-	}
-	return first;
-}
-
 /*
  * Attributes a failed ping. @alive: the path responded meanwhile, so the network works, and the
  * peer did not reply. lnet_path_lost() has penalized a lost path (-ECONNRESET). All other errors
@@ -264,35 +337,20 @@ static bool ping_ok(struct lnet_pass *p, struct lnet_path *path, u64 rtt_ns)
 static void ping_blame(struct lnet_pass *p, struct lnet_path *path, int status, bool alive)
 {
 	u8 ends = path->down_ns ? LNET_BLAME_REMOTE : LNET_BLAME_BOTH;
-	u64 since_ns = p->now_ns - ping_timeout(p->ln, path), rx_ns;
+	enum lnet_outcome how = LNET_REMOTE_TIMEOUT;
+	struct lnet_peer_ni *pni = path->pni;
 
 	if (lnet_path_routed(path)) {
-		if (status != -ETIMEDOUT)
+		if (status != -ETIMEDOUT ||
+		    lnet_is_within(lnet_rec_value(p->sh, pni->last_rx_ns), p->now_ns, BUSY_NS))
 			return;
-		rx_ns = lnet_rec_value(p->sh, path->pni->last_rx_ns);
-		if (!rx_ns || p->now_ns - min(p->now_ns, rx_ns) >= BUSY_NS)
-			lnet_health_charge(p->sh, path, LNET_REMOTE_TIMEOUT, LNET_BLAME_REMOTE,
-					   since_ns);
-	} else if (alive) {
-		lnet_health_charge(p->sh, path, LNET_REMOTE_TIMEOUT, ends, since_ns);
-	} else if (status == -ETIMEDOUT) {
-		lnet_health_charge(p->sh, path, LNET_NETWORK_TIMEOUT, ends, since_ns);
-	} else if (status != -ECONNRESET) {
-		lnet_health_charge(p->sh, path, LNET_REMOTE_DROPPED, ends, since_ns);
+		ends = LNET_BLAME_REMOTE;
+	} else if (!alive) {
+		if (status == -ECONNRESET)
+			return;
+		how = status == -ETIMEDOUT ? LNET_NETWORK_TIMEOUT : LNET_REMOTE_DROPPED;
 	}
-}
-
-static bool is_evidence(int status)
-{
-	return status != -ENOMEM && status != -ECANCELED && status != -ESHUTDOWN;
-}
-
-/* Lists @path for a reset of its connections. The caller spares connections that respond. */
-static void reset_later(struct lnet_pass *p, struct lnet_path *path)
-{
-	if (path->ni->ops->path_reset && !lnet_path_routed(path) && list_empty(&path->reset) &&
-	    path->ni->state == NI_ACTIVE)
-		list_add_tail(&path->reset, &p->resets);
+	lnet_health_charge(p->sh, path, how, ends, p->now_ns - ping_timeout(p->ln, path));
 }
 
 static bool is_last(const struct lnet_peer *peer)
@@ -355,38 +413,50 @@ static bool may_be_slow(const struct lnet_pass *p, const struct lnet_path *path,
 
 static void ping_failed(struct lnet_pass *p, struct lnet_path *path, int status)
 {
-	bool alive = is_heard_within(path, p->now_ns, ping_timeout(p->ln, path));
-	u64 pause_ns;
+	bool alive = lnet_is_within(path->evidence_ns, p->now_ns, ping_timeout(p->ln, path));
 
 	if (path->recovering == RECOVER_SLOW &&
 	    (!list_empty(&path->timer.link) || !list_empty(&path->line)))
 		/* a parallel ping of quick recovery; the first failure counted */
 		return;
-	if (is_evidence(status) && lnet_ni_has_link(path->ni) &&
-	    !may_be_slow(p, path, status, alive)) {
+	if (status != -ENOMEM && status != -ECANCELED && status != -ESHUTDOWN &&
+	    lnet_ni_has_link(path->ni) && !may_be_slow(p, path, status, alive)) {
 		ping_blame(p, path, status, alive);
 		path_down(path, status, p->now_ns);
-		if (!alive)
-			reset_later(p, path);
+		/* connections that respond are not reset */
+		if (!alive && path->ni->ops->path_reset && !lnet_path_routed(path) &&
+		    list_empty(&path->reset) && path->ni->state == NI_ACTIVE)
+			list_add_tail(&path->reset, &p->resets);
 	}
 	recovering_set(path, RECOVER_SLOW);
-	pause_ns = pause(p, path);
-	lnet_rec_path(p->sh, p->now_ns, PAUSE, path, pause_ns, 0);
-	ping_after(p, path, pause_ns);
+	ping_after(p, path, pause(p, path));
 }
 
 bool lnet_path_ping_done(struct lnet_pass *p, struct lnet_path *path, int status, u64 rtt_ns)
 {
-	lockdep_assert_held(&p->sh->lock);
-	lnet_rec_path(p->sh, p->now_ns, PING_DONE, path, (u64)(s64)status, rtt_ns);
+	bool first = status == 0 && path->recovering == RECOVER_SLOW;
+	struct lnet_shard *sh = p->sh;
+
+	lockdep_assert_held(&sh->lock);
+	lnet_rec_path(sh, p->now_ns, PING_DONE, path, (u64)(s64)status, rtt_ns);
 	if (!WARN_ON_ONCE(!path->pinging))
 		path->pinging--;
 	if (READ_ONCE(p->ln->stopping))
 		return false;
-	if (status == 0)
-		return ping_ok(p, path, rtt_ns);
-	ping_failed(p, path, status);
-	return false;
+	if (status) {
+		ping_failed(p, path, status);
+		return false;
+	}
+	path->pni->ping_count = 0;
+	lnet_path_alive(sh, path, p->now_ns, rtt_ns);
+	lnet_health_ok(sh, path, true);
+	if (worth_it(sh, path, p->now_ns)) {
+		recovering_set(path, RECOVER_QUICK);
+		ping_soon(sh, path, p->now_ns);
+	} else {
+		stop(sh, path, p->now_ns);
+	}
+	return first;
 }
 
 /*

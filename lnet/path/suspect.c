@@ -63,8 +63,11 @@ void lnet_path_suspect(struct lnet_pass *p, struct lnet_path *path)
 	lnet_trace(path, path);
 	lnet_count(p->sh, suspects);
 	lnet_path_recover_at(p->sh, path, p->now_ns);
-	if (path->recovering && !path->pinging)
-		lnet_probe_first(p, path);
+	if (path->recovering && !path->pinging) {	/* its ping is the next one */
+		lnet_probe_join(p->sh, path, p->now_ns);
+		list_move(&path->line, &p->sh->probes.line);
+		lnet_probes_run(p);
+	}
 }
 
 /* Estimates the round-trip time as TCP does (RFC 6298). */
@@ -143,12 +146,11 @@ bool lnet_att_slow(const struct lnet_pass *p, const struct lnet_att *att)
 
 enum lnet_outcome lnet_att_silence(const struct lnet_att *att)
 {
-	if (att->path->evidence_ns > att->posted_ns)
-		return LNET_REMOTE_TIMEOUT;
 	/* on a routed path, only the router acknowledged the message */
-	if (att->outcome == LNET_CONFIRMED && !lnet_path_routed(att->path))
-		return LNET_REMOTE_TIMEOUT;
-	return LNET_NETWORK_TIMEOUT;
+	bool acked = att->outcome == LNET_CONFIRMED && !lnet_path_routed(att->path);
+
+	return acked || att->path->evidence_ns > att->posted_ns ? LNET_REMOTE_TIMEOUT :
+								  LNET_NETWORK_TIMEOUT;
 }
 
 /* ---- hedging budget -------------------------------------------------------------------------- */

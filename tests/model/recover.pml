@@ -4,8 +4,8 @@
  * signs of life, pings, their line and timers, the link, values set by hand, and its end.
  *
  * One atomic step = one hold of the shard. Inlines are named as what they stand for in
- * lnet/path/health.c, recover.c, probe_queue.c and suspect.c. When the budget allows a ping, and
- * how long a pause is, is left open.
+ * lnet/path/health.c, recover.c and suspect.c. When the budget allows a ping, and how long a pause
+ * is, is left open.
  *
  * Bounds (-D): MAX, STEP and COST of health; FAILS of its messages and pings, OTHERS: failures of
  *	other paths of its ends, OKS: successes of messages, SILENCES, LINKS: changes of the link,
@@ -132,7 +132,7 @@ inline pings_wanted() {
 }
 
 /* @first: out of its turn */
-inline lnet_path_probe() {
+inline probe() {
 	in_line--;
 	if
 	:: !worth_it -> stop()
@@ -140,7 +140,7 @@ inline lnet_path_probe() {
 		pings_wanted();
 		if
 		:: pinging >= wanted -> skip	/* lnet_path_ping_done() goes on */
-		/* lnet_path_probe() is false */
+		/* probe() is false */
 		:: pinging < wanted && waits -> waits--; timer = true
 		:: pinging < wanted ->
 			pinging++;
@@ -157,7 +157,7 @@ inline lnet_path_probe() {
 inline lnet_probes_run() {
 	line_timer = false;
 	if
-	:: in_line -> lnet_path_probe()
+	:: in_line -> probe()
 	:: in_line && waits -> waits--
 	:: !in_line -> skip
 	fi;
@@ -280,7 +280,7 @@ active proctype world() {
 		:: others -> others--; change(pni_health, -COST)
 		/* lnet_select() meets it */
 		:: !gone && recovering == RECOVER_NOT && worth_it -> lnet_path_recover_at()
-		/* lnet_path_suspect(): lnet_probe_first() */
+		/* lnet_path_suspect(): first in the queue */
 		:: !gone && silences && !suspect && link ->
 			silences--; suspect = true;
 			lnet_path_recover_at();

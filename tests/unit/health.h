@@ -17,11 +17,9 @@
 #define lnet_rail_get HEALTH_T(rail_get)
 #define lnet_path_recover HEALTH_T(path_recover)
 #define lnet_path_timer HEALTH_T(path_timer)
-#define lnet_path_probe HEALTH_T(path_probe)
 #define lnet_probes_init HEALTH_T(probes_init)
 #define lnet_probes_run HEALTH_T(probes_run)
 #define lnet_probe_join HEALTH_T(probe_join)
-#define lnet_probe_first HEALTH_T(probe_first)
 #define lnet_path_ping_done HEALTH_T(path_ping_done)
 #define lnet_path_resets HEALTH_T(path_resets)
 #define lnet_path_suspect_after HEALTH_T(path_suspect_after)
@@ -31,8 +29,6 @@
 #define lnet_att_slow HEALTH_T(att_slow)
 #define lnet_att_silence HEALTH_T(att_silence)
 #define lnet_hedge_allowed HEALTH_T(hedge_allowed)
-#define lnet_probe_pay HEALTH_T(probe_pay)
-#define lnet_probe_pay_claimed HEALTH_T(probe_pay_claimed)
 #define lnet_probe_refund HEALTH_T(probe_refund)
 #define lnet_peer_earn HEALTH_T(peer_earn)
 #define lnet_peer_is_heard HEALTH_T(peer_is_heard)
@@ -56,7 +52,6 @@
 #define lnet_path_recover_at HEALTH_T(path_recover_at)
 #include "lnet/path/health.c"
 #include "lnet/path/attribution.c"
-#include "lnet/path/probe_queue.c"
 #include "lnet/path/recover.c"
 #include "lnet/path/suspect.c"
 
