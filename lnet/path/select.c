@@ -158,11 +158,6 @@ static __always_inline s64 rank_seen(const struct walk *w, const struct lnet_pat
 		   BIT(LNET_RANK_direct) | BIT(LNET_RANK_health) | BIT(LNET_RANK_gw_priority) | \
 		   BIT(LNET_RANK_hops) | BIT(LNET_RANK_gw_health))
 
-static bool is_at_top(const struct lnet_path *path)
-{
-	return rank_link(path) > 0 && !lnet_path_routed(path) && lnet_path_whole(path);
-}
-
 /*
  * True if @a is better than @b. *@at: the first rank at which they differ; "turn": none. @top: both
  * are at the top.
@@ -272,7 +267,7 @@ static struct lnet_path *best_by_ranks(const struct walk *w, bool *all_top)
 	unsigned int nr = 0;
 
 	for (path = next_path(w, NULL); path; path = next_path(w, path)) {
-		top = is_at_top(path);
+		top = rank_link(path) > 0 && !lnet_path_routed(path) && lnet_path_whole(path);
 		*all_top &= top || lnet_path_routed(path);
 		if (!nr++ || is_better(w, path, best, top && best_top, &at)) {
 			best = path;
@@ -317,12 +312,11 @@ static struct lnet_path *only_path(const struct lnet_peer *peer)
 {
 	const struct lnet_peer_ni *pni;
 
-	if (peer->pnis.next != peer->pnis.prev || list_empty(&peer->pnis))
+	if (!list_is_singular(&peer->pnis))
 		return NULL;
 	pni = list_first_entry(&peer->pnis, struct lnet_peer_ni, link);
-	if (pni->paths.next != pni->paths.prev || list_empty(&pni->paths))
-		return NULL;
-	return list_first_entry(&pni->paths, struct lnet_path, link);
+	return list_is_singular(&pni->paths) ?
+	       list_first_entry(&pni->paths, struct lnet_path, link) : NULL;
 }
 
 static struct lnet_path *choose(struct lnet_shard *sh, struct lnet_select *s,
@@ -382,22 +376,12 @@ static struct lnet_path *find(struct lnet_shard *sh, struct lnet_select *s)
 	return path && other && !is_open(other) ? path : other;
 }
 
-/* @path was chosen: other NIs have precedence for a number of turns that its weight defines. */
-static void share_take(const struct lnet_shard *sh, const struct lnet_path *path)
+static void taken(struct lnet_shard *sh, const struct lnet_select *s, struct lnet_path *path)
 {
-	u32 weight = LNET_WEIGHT_MAX - READ_ONCE(path->ni->wear), mine = 0, others = 0;
+	u32 wear, mine = 0, others = 0;
 	const struct lnet_peer_ni *pni;
 	const struct lnet_path *other;
 
-	list_for_each_entry(pni, &path->pni->peer->pnis, link)
-		list_for_each_entry(other, &pni->paths, link)
-			*(other->ni == path->ni ? &mine : &others) += 1;
-	path->ni->sh[sh->ix].share_turn =
-		sh->turn + div_u64((u64)others * LNET_WEIGHT_MAX, max(mine, 1U) * weight);
-}
-
-static void taken(struct lnet_shard *sh, const struct lnet_select *s, struct lnet_path *path)
-{
 	if (!s->peer->mr && s->request && (!s->ni || !path->pni->sticky))
 		path->pni->sticky = path->ni;
 	if (s->ni && s->pni)
@@ -406,8 +390,16 @@ static void taken(struct lnet_shard *sh, const struct lnet_select *s, struct lne
 	path->ni->sh[sh->ix].turn = sh->turn;
 	path->hop->turn = sh->turn;
 	path->pni->turn = sh->turn;
-	if (unlikely(READ_ONCE(path->ni->wear)))
-		share_take(sh, path);
+	wear = READ_ONCE(path->ni->wear);
+	if (likely(!wear))
+		return;
+	/* other NIs have precedence for a number of turns that the weight of this one defines */
+	list_for_each_entry(pni, &path->pni->peer->pnis, link)
+		list_for_each_entry(other, &pni->paths, link)
+			*(other->ni == path->ni ? &mine : &others) += 1;
+	path->ni->sh[sh->ix].share_turn =
+		sh->turn + div_u64((u64)others * LNET_WEIGHT_MAX,
+				   max(mine, 1U) * (LNET_WEIGHT_MAX - wear));
 }
 
 static void record(struct lnet_shard *sh, struct lnet_select *s, const struct lnet_path *path)
@@ -440,7 +432,6 @@ struct lnet_path *lnet_select_look(struct lnet_shard *sh, struct lnet_select *s,
 {
 	lockdep_assert_held(&sh->lock);
 	s->look = look;
-	look->nr = 0;
 	return find(sh, s);
 }
 
@@ -463,25 +454,22 @@ static struct lnet_path *select_only(struct lnet_shard *sh, const struct lnet_pe
 	return path;
 }
 
-static struct lnet_path *select_for(struct lnet_pass *p, struct lnet_op *op)
+struct lnet_path *lnet_op_choose(struct lnet_pass *p, struct lnet_op *op)
 {
-	struct lnet_select s = {
+	struct lnet_path *path = NULL;
+	struct lnet_select s;
+
+	if (op->binding == LNET_BIND_NONE && op->dst_pni && op->kind != LNET_KIND_FORWARD)
+		path = select_only(p->sh, op->peer, op->dst_pni);
+	if (path)
+		return path;
+	s = (struct lnet_select) {
 		.peer = op->peer, .ni = op->src_ni, .tried = op->tried,
 		.cpt = op->md ? op->md->cpt : -1, .bytes = op->len,
 		.request = lnet_op_request(op), .hop = op->via,
 		.pni = lnet_op_is_bound_to_dst(op) || !op->peer->mr ? op->dst_pni : NULL,
 	};
-
 	if (unlikely(op->kind == LNET_KIND_FORWARD))
 		s.exclude = lnet_rec_value(p->sh, p->ln->hooks->forward_op.avoid(op));
 	return lnet_select(p->sh, &s);
-}
-
-struct lnet_path *lnet_op_choose(struct lnet_pass *p, struct lnet_op *op)
-{
-	struct lnet_path *path = NULL;
-
-	if (op->binding == LNET_BIND_NONE && op->dst_pni && op->kind != LNET_KIND_FORWARD)
-		path = select_only(p->sh, op->peer, op->dst_pni);
-	return path ? path : select_for(p, op);
 }
