@@ -35,7 +35,7 @@ enum lnet_pass_kind {
 	LNET_PASS_EVENTS,	/* lnet_deliver(): events that ops->defer() took */
 };
 
-/* Batched statistics (traffic_stats.c), [sh]: counted before the pass releases the shard. */
+/* Batched statistics (stats.c), [sh]: counted before the pass releases the shard. */
 struct lnet_books {
 	struct lnet_path *path;
 	u64 bytes;

@@ -115,14 +115,8 @@ void lnet_ni_get(struct lnet_ni *ni);
 
 /* ---- stats.c --------------------------------------------------------------------------------- */
 extern const char *const lnet_counter_names[LNET_NR_COUNTERS];
-extern const char *const lnet_ni_counter_names[LNET_NR_NI_COUNTERS];
-extern const char *const lnet_pni_counter_names[LNET_NR_PNI_COUNTERS];
-/* Adds @ns, measured @nr times, to @t. */
-void lnet_times_add(struct lnet_times *t, u64 ns, u32 nr);
 /* Makes @sum the sum of @a and @b. */
 void lnet_times_sum(struct lnet_times *sum, const struct lnet_times *a, const struct lnet_times *b);
-/* Adds @ns, measured @nr times. If a bucket is full, all are halved: old values count less. */
-void lnet_hist_add(struct lnet_hist *h, u64 ns, u32 nr);
 /* The upper edge of the bucket with the quantile @permille, in ns, at most @max_ns. */
 u64 lnet_hist_quantile(const struct lnet_hist *h, u64 max_ns, unsigned int permille);
 /* The counter @c summed over shards, with the hits of fault rules. No lock needed. */
@@ -133,8 +127,6 @@ void lnet_stat_count(struct lnet *ln, enum lnet_counter c);
 void lnet_shard_stats_reset(struct lnet_shard *sh);
 /* [sh of @peer] Sets counters and histograms of @peer, its interfaces and paths to zero. */
 void lnet_peer_stats_reset(struct lnet_peer *peer);
-
-/* ---- traffic_stats.c ------------------------------------------------------------------------- */
 /* [sh] Adds the batched statistics of p->books to the counters, before the shard is released. */
 void lnet_books_close(struct lnet_pass *p);
 /* [sh] Counts, in p->books, a message of @op that the driver has sent. */

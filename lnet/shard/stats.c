@@ -4,30 +4,15 @@
 #include "shard/shard.h"
 #include "shard/hooks.h"
 
-/* Each table takes the counters of its kind from counters.def, and ignores the others. */
+const char *const lnet_counter_names[LNET_NR_COUNTERS] = {
+#define COUNTER(name, text) [LNET_C_##name] = #name,
 #define NI_COUNTER(name, text)
 #define PNI_COUNTER(name, text)
-#define COUNTER(name, text) [LNET_C_##name] = #name,
-const char *const lnet_counter_names[LNET_NR_COUNTERS] = {
 #include "model/counters.def"
-};
-#undef COUNTER
-#undef NI_COUNTER
-#define COUNTER(name, text)
-#define NI_COUNTER(name, text) [LNET_NIC_##name] = #name,
-const char *const lnet_ni_counter_names[LNET_NR_NI_COUNTERS] = {
-#include "model/counters.def"
-};
-#undef NI_COUNTER
-#undef PNI_COUNTER
-#define NI_COUNTER(name, text)
-#define PNI_COUNTER(name, text) [LNET_PNIC_##name] = #name,
-const char *const lnet_pni_counter_names[LNET_NR_PNI_COUNTERS] = {
-#include "model/counters.def"
-};
 #undef COUNTER
 #undef NI_COUNTER
 #undef PNI_COUNTER
+};
 
 /* ---- histograms ------------------------------------------------------------------------------ */
 
@@ -59,7 +44,8 @@ static u64 bucket_end(unsigned int bucket)
 	return (5ULL + (bucket - 1) % 4) << (log - 2);
 }
 
-void lnet_times_add(struct lnet_times *t, u64 ns, u32 nr)
+/* Adds @ns, measured @nr times, to @t. */
+static void times_add(struct lnet_times *t, u64 ns, u32 nr)
 {
 	if (t->count == 0 || ns < t->min_ns)
 		t->min_ns = ns;
@@ -90,7 +76,8 @@ static noinline void halve(struct lnet_hist *h)
 		h->bucket[i] /= 2;
 }
 
-void lnet_hist_add(struct lnet_hist *h, u64 ns, u32 nr)
+/* Adds @ns, measured @nr times. If a bucket is full, all are halved: old values count less. */
+static void hist_add(struct lnet_hist *h, u64 ns, u32 nr)
 {
 	u16 *bucket = &h->bucket[bucket_of(ns)];
 
@@ -190,4 +177,208 @@ void lnet_peer_stats_reset(struct lnet_peer *peer)
 			if (path->stats)
 				hists_reset(path->stats);
 	}
+}
+
+/* ---- messages, per node, NI, peer NI and path ------------------------------------------------ */
+
+/* replies that answers_budget permits for each peer NI; less than the least answers_max */
+#define ANSWERS_FEW 16
+
+/*
+ * The counter of a message type. In counters.def the types are in the order PUT, GET, REPLY, ACK;
+ * wire numbers begin with the ACK.
+ */
+#define OF_TYPE(put, type) ((put) + (((type) + 3) & 3))
+#define IN_ORDER(prefix)						\
+	((int)prefix##_get == (int)prefix##_put + 1 &&			\
+	 (int)prefix##_reply == (int)prefix##_put + 2 && (int)prefix##_ack == (int)prefix##_put + 3)
+static_assert(IN_ORDER(LNET_NIC_sent) && IN_ORDER(LNET_NIC_recv) && IN_ORDER(LNET_NIC_drop) &&
+	      IN_ORDER(LNET_PNIC_sent) && IN_ORDER(LNET_PNIC_recv) && IN_ORDER(LNET_PNIC_drop));
+
+/* ---- batched statistics ---------------------------------------------------------------------- */
+
+static void book_sent(struct lnet_shard *sh, struct lnet_books *b)
+{
+	u64 *ni = b->path->ni->sh[sh->ix].c, *pni = b->path->hop->c;
+
+	lockdep_assert_held(&b->path->hop->sh->lock);
+	if (likely(!b->forward)) {
+		lnet_count_add(sh, send_count, b->nr);
+		lnet_count_add(sh, send_length, b->bytes);
+	}
+	ni[LNET_NIC_send_count] += b->nr;
+	ni[LNET_NIC_sent_bytes] += b->bytes;
+	ni[OF_TYPE(LNET_NIC_sent_put, b->type)] += b->nr;
+	pni[LNET_PNIC_send_count] += b->nr;
+	pni[OF_TYPE(LNET_PNIC_sent_put, b->type)] += b->nr;
+	b->nr = 0;
+	b->bytes = 0;
+}
+
+static void book_times(struct lnet_books *b)
+{
+	times_add(b->times, b->ns, b->nr_times);
+	hist_add(b->hist, b->ns, b->nr_times);
+	b->nr_times = 0;
+}
+
+void lnet_books_close(struct lnet_pass *p)
+{
+	if (p->books.nr)
+		book_sent(p->sh, &p->books);
+	if (p->books.nr_times)
+		book_times(&p->books);
+}
+
+void lnet_stat_sent(struct lnet_pass *p, struct lnet_path *path, const struct lnet_op *op)
+{
+	u8 type = op->type & 3, forward = op->kind == LNET_KIND_FORWARD;
+	struct lnet_books *b = &p->books;
+
+	if (b->nr && (b->path != path || b->type != type || b->forward != forward))
+		book_sent(p->sh, b);
+	b->path = path;
+	b->type = type;
+	b->forward = forward;
+	b->nr++;
+	if (op->type == LNET_OP_PUT || op->type == LNET_OP_REPLY)
+		b->bytes += op->len;
+}
+
+static void took(struct lnet_pass *p, struct lnet_times *times, struct lnet_hist *hist, u64 ns)
+{
+	struct lnet_books *b = &p->books;
+
+	if (b->nr_times && (b->times != times || b->hist != hist || b->ns != ns))
+		book_times(b);
+	b->times = times;
+	b->hist = hist;
+	b->ns = ns;
+	b->nr_times++;
+}
+
+/* ---- single messages ------------------------------------------------------------------------- */
+
+void lnet_stat_recv(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_ni *from, u32 type,
+		    u32 len)
+{
+	u64 *c = ni->sh[sh->ix].c;
+
+	lockdep_assert_held(&from->sh->lock);
+	lnet_count(sh, recv_count);
+	lnet_count_add(sh, recv_length, len);
+	c[LNET_NIC_recv_count]++;
+	c[LNET_NIC_recv_bytes] += len;
+	c[OF_TYPE(LNET_NIC_recv_put, type)]++;
+	from->c[LNET_PNIC_recv_count]++;
+	from->c[OF_TYPE(LNET_PNIC_recv_put, type)]++;
+}
+
+void lnet_stat_drop(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_ni *from, u32 type,
+		    u32 len)
+{
+	u64 *c = ni->sh[sh->ix].c;
+
+	lnet_count(sh, drop_count);
+	lnet_count_add(sh, drop_length, len);
+	c[LNET_NIC_drop_count]++;
+	c[OF_TYPE(LNET_NIC_drop_put, type)]++;
+	if (unlikely(READ_ONCE(from->sh) != sh))	/* @sh is that of a window, not of @from */
+		return;
+	from->c[LNET_PNIC_drop_count]++;
+	from->c[OF_TYPE(LNET_PNIC_drop_put, type)]++;
+}
+
+/*
+ * Response tracking of stock LNet (behaviour.md 1.4, 4.6): true if @op is counted. It is counted
+ * while it waits for its reply, and again if its time ends without one. The MD decides, or else the
+ * tunable: bit 0 for GETs, bit 1 for PUTs that request an ACK. Requests of the core are always
+ * counted.
+ */
+static bool is_response_counted(const struct lnet *ln, const struct lnet_op *op)
+{
+	u32 said = op->md ? op->md->options : 0;
+
+	if (!lnet_op_request(op) || (op->type == LNET_OP_PUT && !(op->flags & LNET_OPF_ACK)))
+		return false;
+	if (op->kind != LNET_KIND_USER)
+		return true;
+	if (said & (LNET_MD_TRACK_RESPONSE | LNET_MD_NO_TRACK_RESPONSE))
+		return !(said & LNET_MD_NO_TRACK_RESPONSE);
+	return READ_ONCE(ln->tun.response_tracking) & (op->type == LNET_OP_GET ? 1 : 2);
+}
+
+void lnet_stat_start(struct lnet_shard *sh, struct lnet_op *op)
+{
+	WRITE_ONCE(sh->nr_live, sh->nr_live + 1);
+	sh->nr_answers += lnet_op_answer(op);
+	op->peer->nr_ops++;
+	sh->c[LNET_C_msgs_max] = max(sh->c[LNET_C_msgs_max], ++sh->c[LNET_C_msgs_alloc]);
+	if (!is_response_counted(sh->ln, op))
+		return;
+	op->flags |= LNET_OPF_RESPONSE_COUNTED;
+	lnet_count(sh, rst_alloc);
+}
+
+void lnet_stat_end(struct lnet_shard *sh, const struct lnet_op *op)
+{
+	WRITE_ONCE(sh->nr_live, sh->nr_live - 1);
+	sh->nr_answers -= lnet_op_answer(op);
+	op->peer->nr_ops--;
+	sh->c[LNET_C_msgs_alloc]--;
+	if (op->flags & LNET_OPF_RESPONSE_COUNTED)
+		sh->c[LNET_C_rst_alloc]--;
+}
+
+bool lnet_answers_full(struct lnet_pass *p, const struct lnet_peer_ni *from)
+{
+	u32 nr = (u32)atomic_read(&from->nr_answers);
+
+	if (likely(nr < ANSWERS_FEW))
+		return false;
+	if (nr >= READ_ONCE(p->ln->tun.answers_max))
+		lnet_count(p->sh, not_reading);
+	else if (p->sh->nr_answers >= READ_ONCE(p->ln->tun.answers_budget))
+		lnet_count(p->sh, answers_denied);
+	else
+		return false;
+	return true;
+}
+
+#define STATS_WANT_MAX 8	/* blocks allocated at once */
+
+/* [sh] The block of @path. The first message requests it, and is not measured. NULL: none yet. */
+static struct lnet_path_stats *stats_of(struct lnet_path *path)
+{
+	struct lnet_shard *sh = path->pni->sh;
+
+	if (path->stats)
+		return path->stats;
+	if (!list_empty(&sh->stats_free)) {
+		path->stats = list_first_entry(&sh->stats_free, struct lnet_path_stats, link);
+		list_del(&path->stats->link);
+		memset(&path->stats->link, 0, sizeof(path->stats->link));
+	} else if (sh->stats_want < STATS_WANT_MAX) {
+		WRITE_ONCE(sh->stats_want, sh->stats_want + 1);
+	}
+	return path->stats;
+}
+
+void lnet_stat_posted(struct lnet_pass *p, struct lnet_path *path, const struct lnet_op *op,
+		      u64 ns)
+{
+	struct lnet_path_stats *s = stats_of(path);
+	bool once = op->type == LNET_OP_PUT && op->tries == 1;
+
+	if (s)
+		took(p, once ? &s->put_egress : &s->egress, &s->sent, ns);
+}
+
+void lnet_stat_answer(struct lnet_pass *p, struct lnet_path *path, const struct lnet_op *op)
+{
+	struct lnet_path_stats *s = stats_of(path);
+
+	if (s)
+		took(p, op->type == LNET_OP_GET ? &s->get_rtt : &s->put_ack, &s->answered,
+		     p->now_ns - op->first_wire_ns);
 }

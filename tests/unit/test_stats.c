@@ -4,15 +4,20 @@
  * over shards, reset, names.
  */
 #define lnet_counter_names stats_counter_names
-#define lnet_ni_counter_names stats_ni_counter_names
-#define lnet_pni_counter_names stats_pni_counter_names
-#define lnet_hist_add stats_hist_add
 #define lnet_counter_get stats_counter_get
 #define lnet_times_sum stats_times_sum
-#define lnet_times_add stats_times_add
 #define lnet_hist_quantile stats_hist_quantile
 #define lnet_stat_sum stats_stat_sum
 #define lnet_stat_count stats_stat_count
+#define lnet_books_close stats_books_close
+#define lnet_stat_sent stats_stat_sent
+#define lnet_stat_recv stats_stat_recv
+#define lnet_stat_drop stats_stat_drop
+#define lnet_stat_start stats_stat_start
+#define lnet_stat_end stats_stat_end
+#define lnet_answers_full stats_answers_full
+#define lnet_stat_posted stats_stat_posted
+#define lnet_stat_answer stats_stat_answer
 #define lnet_stats_reset stats_stats_reset
 #define lnet_pass_begin stats_pass_begin
 #define lnet_pass_end stats_pass_end
@@ -99,8 +104,8 @@ struct seen {
 
 static void see(struct seen *s, u64 ns)
 {
-	lnet_times_add(&s->t, ns, 1);
-	lnet_hist_add(&s->h, ns, 1);
+	times_add(&s->t, ns, 1);
+	hist_add(&s->h, ns, 1);
 }
 
 static u64 quantile(const struct seen *s, unsigned int permille)
@@ -171,8 +176,8 @@ static void test_sum(void)
 	lnet_times_sum(&sum, &a, &b);
 	CU_ASSERT_EQUAL(memcmp(&sum, &both, sizeof(sum)), 0);
 	for (i = 0; i < 40; i++) {
-		lnet_times_add(i % 3 ? &b : &a, 900ULL << i % 13, 1);
-		lnet_times_add(&both, 900ULL << i % 13, 1);
+		times_add(i % 3 ? &b : &a, 900ULL << i % 13, 1);
+		times_add(&both, 900ULL << i % 13, 1);
 		lnet_times_sum(&sum, &a, &b);
 		CU_ASSERT_EQUAL(memcmp(&sum, &both, sizeof(sum)), 0);
 		lnet_times_sum(&sum, &b, &a);
@@ -243,13 +248,7 @@ static void test_names(void)
 
 	for (i = 0; i < LNET_NR_COUNTERS; i++)
 		CU_ASSERT_PTR_NOT_NULL(lnet_counter_names[i]);
-	for (i = 0; i < LNET_NR_NI_COUNTERS; i++)
-		CU_ASSERT_PTR_NOT_NULL(lnet_ni_counter_names[i]);
-	for (i = 0; i < LNET_NR_PNI_COUNTERS; i++)
-		CU_ASSERT_PTR_NOT_NULL(lnet_pni_counter_names[i]);
 	UNIT_TEXT(lnet_counter_names[LNET_C_drop_length], "drop_length", "instance");
-	UNIT_TEXT(lnet_ni_counter_names[LNET_NIC_interrupts], "interrupts", "NI");
-	UNIT_TEXT(lnet_pni_counter_names[LNET_PNIC_network_timeout], "network_timeout", "peer NI");
 }
 
 static void test_by_name(void)
