@@ -36,24 +36,10 @@ static const char *nid_word(struct words *w, const struct lnet_nid *nid)
 
 /* ---- the rate -------------------------------------------------------------------------------- */
 
-/* log->lock held. A message after a span begins the next one, unless lines were suppressed. */
-static bool rate_allows(struct lnet_log_rate *rate, u32 most, u64 now_ns)
-{
-	if (!rate->since_ns || (!rate->suppressed && now_ns - rate->since_ns >= LNET_LOG_SPAN_NS)) {
-		rate->since_ns = now_ns;
-		rate->nr = 0;
-	}
-	if (rate->nr < most) {
-		rate->nr++;
-		return true;
-	}
-	rate->suppressed++;
-	return false;
-}
-
 static bool may_write(struct lnet *ln, enum lnet_log_message m)
 {
 	struct lnet_log *log = &ln->log;
+	struct lnet_log_rate *rate = &log->rate[m];
 	u64 now_ns, by_ns;
 	bool may;
 
@@ -63,47 +49,49 @@ static bool may_write(struct lnet *ln, enum lnet_log_message m)
 		return true;
 	now_ns = ln->env->ops->now_ns(ln->env);
 	spin_lock(&log->lock);
-	may = rate_allows(&log->rate[m], messages[m].most, now_ns);
-	by_ns = log->rate[m].since_ns + LNET_LOG_SPAN_NS;
+	/* A message after a span begins the next one, unless lines were suppressed. */
+	if (!rate->since_ns || (!rate->suppressed && now_ns - rate->since_ns >= LNET_LOG_SPAN_NS)) {
+		rate->since_ns = now_ns;
+		rate->nr = 0;
+	}
+	may = rate->nr < messages[m].most;
+	if (may)
+		rate->nr++;
+	else
+		rate->suppressed++;
+	by_ns = rate->since_ns + LNET_LOG_SPAN_NS;
 	spin_unlock(&log->lock);
 	if (!may)
 		lnet_look_by(ln, &log->look_ns, by_ns);
 	return may;
 }
 
-/* The number of suppressed lines of the next message whose span is over at @now_ns, or 0. */
-static u32 suppressed_take(struct lnet_log *log, u64 now_ns, enum lnet_log_message *m, u64 *next_ns)
-{
-	struct lnet_log_rate *rate;
-	u32 nr = 0;
-
-	spin_lock(&log->lock);
-	for (; *m < LNET_NR_LOGS && !nr; (*m)++) {
-		rate = &log->rate[*m];
-		if (!rate->suppressed)
-			continue;
-		if (now_ns < rate->since_ns + LNET_LOG_SPAN_NS) {
-			*next_ns = min(*next_ns, rate->since_ns + LNET_LOG_SPAN_NS);
-			continue;
-		}
-		nr = rate->suppressed;
-		memset(rate, 0, sizeof(*rate));
-	}
-	spin_unlock(&log->lock);
-	return nr;
-}
-
+/* Logs the numbers of suppressed lines whose span is over. Returns the end of the next span. */
 static u64 suppressed_write(struct lnet_log *log, u64 now_ns)
 {
-	enum lnet_log_message m = 0;
-	u64 next_ns = U64_MAX;
+	u64 next_ns = U64_MAX, end_ns;
+	struct lnet_log_rate *rate;
 	char text[TEXT_MAX];
+	unsigned int m;
 	u32 nr;
 
-	while ((nr = suppressed_take(log, now_ns, &m, &next_ns))) {
+	for (m = 0; m < LNET_NR_LOGS; m++) {
+		rate = &log->rate[m];
+		spin_lock(&log->lock);
+		nr = rate->suppressed;
+		end_ns = rate->since_ns + LNET_LOG_SPAN_NS;
+		if (nr && now_ns >= end_ns)
+			memset(rate, 0, sizeof(*rate));
+		spin_unlock(&log->lock);
+		if (!nr)
+			continue;
+		if (now_ns < end_ns) {
+			next_ns = min(next_ns, end_ns);
+			continue;
+		}
 		scnprintf(text, sizeof(text), "%s: %u more lines were suppressed",
-			  messages[m - 1].title, nr);
-		log->fn(log->arg, messages[m - 1].level, text);
+			  messages[m].title, nr);
+		log->fn(log->arg, messages[m].level, text);
 	}
 	return next_ns;
 }

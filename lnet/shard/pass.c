@@ -124,11 +124,6 @@ void lnet_rx_want_stop(struct lnet_pass *p, struct lnet_rx *rx)
 	list_add_tail(&rx->stop, &p->stop);
 }
 
-void lnet_op_defer(struct lnet_pass *p, struct lnet_op *op)
-{
-	list_add_tail(&op->link, &p->defer);
-}
-
 static bool owes(const struct lnet_pass *p)
 {
 	return !list_empty(&p->send) || !list_empty(&p->land) || !list_empty(&p->stop) ||
@@ -182,18 +177,10 @@ void lnet_pass_flush(struct lnet_pass *p)
 	leave_and_send(p);
 }
 
-/* True: the pass has delivered events for long enough, and sockets and timers wait for it. */
-static bool is_long(const struct lnet_pass *p, unsigned int turns)
-{
-	struct lnet_env *env = p->ln->env;
-
-	return turns >= LNET_PASS_TURNS ||
-	       (turns && env->ops->now_ns(env) - p->now_ns > PASS_LONG_NS);
-}
-
 void lnet_pass_end(struct lnet_pass *p)
 {
 	const struct lnet_hooks *h = p->ln->hooks;
+	struct lnet_env *env = p->ln->env;
 	unsigned int turns = 0;
 
 	perform(p);
@@ -208,10 +195,11 @@ void lnet_pass_end(struct lnet_pass *p)
 	/*
 	 * lnet_more_collect() takes messages that LNET_MORE left, and may post events, so a pass
 	 * ends when nothing is left to do. Handlers that send to this node could create events for
-	 * ever. So a long pass runs no more handlers, and leaves their events to the worker.
+	 * ever, while sockets and timers wait. So a long pass leaves further events to the worker.
 	 */
 	do {
-		if (is_long(p, turns++))
+		if (turns >= LNET_PASS_TURNS ||
+		    (turns && env->ops->now_ns(env) - p->now_ns > PASS_LONG_NS))
 			h->hand_over(p);
 		else if (!list_empty(&p->ready))
 			h->deliver(p);
@@ -221,6 +209,7 @@ void lnet_pass_end(struct lnet_pass *p)
 			perform(p);
 			lnet_leave(p);
 		} while (owes(p));
+		turns++;
 	} while (!list_empty(&p->ready));
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Operations, attempts, events, small buffers, path statistics, and the pools of a shard. */
+/* The pools of a shard and their objects. References to small buffers and to NIs. */
 #include "base/base.h"
 #include "shard/shard.h"
 
@@ -202,6 +202,23 @@ void lnet_copy_put(struct lnet_copy *c)
 		kfree(c);
 }
 
+void lnet_ni_get(struct lnet_ni *ni)
+{
+	atomic_inc(&ni->refs);
+}
+
+void lnet_ni_put(struct lnet_ni *ni)
+{
+	if (!ni || !atomic_dec_and_test(&ni->refs))
+		return;
+	WARN_ON_ONCE(ni->state != NI_GONE && ni->state != NI_NEW);
+	if (ni->state == NI_GONE)	/* started: until now a pass could call the driver */
+		module_put(ni->ops->owner);
+	kfree(ni->priv);
+	atomic_dec(&ni->ln->nr_counted);
+	kvfree(ni);
+}
+
 struct lnet_op *lnet_op_take(struct lnet_shard *sh)
 {
 	struct list_head *link = take(&sh->ops);
@@ -282,12 +299,6 @@ void lnet_pool_refill(struct lnet_shard *sh)
 	lnet_pool_count(&sh->ops, nr_ops);
 	lnet_pool_count(&sh->atts, nr_atts);
 	spin_unlock(&sh->lock);
-}
-
-bool lnet_pool_low(const struct lnet_shard *sh)
-{
-	return READ_ONCE(sh->ops.nr) < LNET_RESERVE_LOW || READ_ONCE(sh->atts.nr) == 0 ||
-	       READ_ONCE(sh->evts.nr) < LNET_RESERVE_LOW;
 }
 
 void lnet_stats_reserve(struct lnet_shard *sh)

@@ -17,7 +17,8 @@ static void take_more(struct lnet_pass *p, struct lnet_shard *sh)
 static noinline void enter(struct lnet_pass *p, struct lnet_shard *sh)
 {
 	lnet_leave(p);
-	if (lnet_pool_low(sh))
+	if (READ_ONCE(sh->ops.nr) < LNET_RESERVE_LOW || READ_ONCE(sh->atts.nr) == 0 ||
+	    READ_ONCE(sh->evts.nr) < LNET_RESERVE_LOW)
 		lnet_pool_refill(sh);
 	if (unlikely(READ_ONCE(sh->ln->nr_slot_free) < LNET_SLOTS_LOW))
 		sh->ln->hooks->slots_reserve(sh->ln);
@@ -64,43 +65,33 @@ void lnet_enter_peer(struct lnet_pass *p, const struct lnet_peer *peer)
 	} while (sh != peer->sh);
 }
 
-/* The first timer is earlier than the time that the environment knows. */
-static void publish_next(struct lnet_shard *sh)
-{
-	u64 next = lnet_wheel_next_ns(&sh->wheel);
-
-	if (next >= sh->next_ns)
-		return;
-	WRITE_ONCE(sh->next_ns, next);
-	sh->ln->env->ops->arm(sh->ln->env, sh->ix);
-}
-
-/* Events of an API call wait in shard 0, if @p holds it. True: the caller wakes its worker. */
-static bool leave_ready(struct lnet_pass *p)
-{
-	if (p->kind != LNET_PASS_CALL || list_empty(&p->ready) || p->sh->ix)
-		return false;		/* lnet_md_deliver() handles them */
-	list_splice_tail_init(&p->ready, &p->sh->ready);
-	return !lnet_pass_in_handler(p);
-}
-
 void lnet_leave(struct lnet_pass *p)
 {
 	struct lnet_shard *sh = p->sh;
-	bool kick;
+	bool kick = false;
+	u64 next_ns;
 
 	if (!sh)
 		return;
 	if (!list_empty(&p->posts))
 		p->ln->hooks->posts(p);
-	kick = leave_ready(p);
+	/* Events of an API call wait in shard 0, or lnet_md_deliver() handles them. */
+	if (p->kind == LNET_PASS_CALL && !list_empty(&p->ready) && !sh->ix) {
+		list_splice_tail_init(&p->ready, &sh->ready);
+		kick = !lnet_pass_in_handler(p);
+	}
 	lnet_books_close(p);
 	p->sh = NULL;
 	sh->now_ns = p->now_ns;
 	if (!list_empty(&p->evts))
 		lnet_evts_keep(p, sh);
-	if (unlikely(sh->wheel.soonest_ns < sh->next_ns))
-		publish_next(sh);
+	if (unlikely(sh->wheel.soonest_ns < sh->next_ns)) {
+		next_ns = lnet_wheel_next_ns(&sh->wheel);
+		if (next_ns < sh->next_ns) {
+			WRITE_ONCE(sh->next_ns, next_ns);
+			sh->ln->env->ops->arm(sh->ln->env, sh->ix);
+		}
+	}
 	__acquire(&sh->lock);
 	spin_unlock(&sh->lock);
 	if (kick)

@@ -48,8 +48,12 @@ static inline bool lnet_pass_in_handler(const struct lnet_pass *p)
 /* ---- pass.c ---------------------------------------------------------------------------------- */
 /* [sh] Aborts the receive of @rx at the end of the pass. */
 void lnet_rx_want_stop(struct lnet_pass *p, struct lnet_rx *rx);
+
 /* [sh] Starts @op at the end of the pass. */
-void lnet_op_defer(struct lnet_pass *p, struct lnet_op *op);
+static inline void lnet_op_defer(struct lnet_pass *p, struct lnet_op *op)
+{
+	list_add_tail(&op->link, &p->defer);
+}
 
 /* ---- worker.c -------------------------------------------------------------------------------- */
 /*
@@ -96,22 +100,18 @@ struct lnet_copy *lnet_copy_new(u32 len);
 void lnet_copy_get(struct lnet_copy *c);
 /* Drops a reference; the last one frees @c. NULL is fine. */
 void lnet_copy_put(struct lnet_copy *c);
+/* Any lock or none. Takes a reference; lnet_ni_put() of <lnet/lnd.h> drops it. */
+void lnet_ni_get(struct lnet_ni *ni);
 /* [sh] An operation from the pool, which lnet_enter() refills. NULL: it is empty. */
 struct lnet_op *lnet_op_take(struct lnet_shard *sh);
 /* [sh] An attempt for a hedge from the pool. NULL: it is empty. */
 struct lnet_att *lnet_att_take(struct lnet_shard *sh);
 /* No lock held: fills the pools of @sh. */
 void lnet_pool_refill(struct lnet_shard *sh);
-/* True if a pool of @sh is short: call lnet_pool_refill() before locking @sh. */
-bool lnet_pool_low(const struct lnet_shard *sh);
 /* No lock held: allocates the statistics that paths of @sh want. */
 void lnet_stats_reserve(struct lnet_shard *sh);
 /* No caller uses @sh any more. Frees the objects of its pools. */
 void lnet_pools_free(struct lnet_shard *sh);
-
-/* ---- ni_ref.c -------------------------------------------------------------------------------- */
-/* Any lock or none. Takes a reference; lnet_ni_put() of <lnet/lnd.h> drops it. */
-void lnet_ni_get(struct lnet_ni *ni);
 
 /* ---- stats.c --------------------------------------------------------------------------------- */
 extern const char *const lnet_counter_names[LNET_NR_COUNTERS];

@@ -157,25 +157,24 @@ void lnet_shard_stats_reset(struct lnet_shard *sh)
 	}
 }
 
-/* @load stays, because it counts attempts in flight. */
-static void hists_reset(struct lnet_path_stats *s)
-{
-	s->put_egress = s->egress = (struct lnet_times){ 0 };
-	s->get_rtt = s->put_ack = (struct lnet_times){ 0 };
-	memset(&s->sent, 0, sizeof(s->sent));
-	memset(&s->answered, 0, sizeof(s->answered));
-}
-
 void lnet_peer_stats_reset(struct lnet_peer *peer)
 {
+	struct lnet_path_stats *s;
 	struct lnet_peer_ni *pni;
 	struct lnet_path *path;
 
 	list_for_each_entry(pni, &peer->pnis, link) {
 		memset(pni->c, 0, sizeof(pni->c));
-		list_for_each_entry(path, &pni->paths, link)
-			if (path->stats)
-				hists_reset(path->stats);
+		list_for_each_entry(path, &pni->paths, link) {
+			s = path->stats;
+			if (!s)
+				continue;
+			/* s->load stays, because it counts attempts in flight */
+			s->put_egress = s->egress = (struct lnet_times){ 0 };
+			s->get_rtt = s->put_ack = (struct lnet_times){ 0 };
+			memset(&s->sent, 0, sizeof(s->sent));
+			memset(&s->answered, 0, sizeof(s->answered));
+		}
 	}
 }
 

@@ -24,8 +24,7 @@ static inline bool lnet_rec_asked(struct lnet_shard *sh, bool yes)
 /* A function outside the core of decisions was called, and may have called back. */
 static inline void lnet_rec_back(struct lnet_shard *sh)
 {
-	if (lnet_recs(sh))
-		sh->rec->ops->note_value(sh, 0);
+	lnet_rec_value(sh, 0);
 }
 
 #define lnet_rec_op(p, kind, op, a, b) do {							\
@@ -45,12 +44,9 @@ static inline void lnet_rec_back(struct lnet_shard *sh)
 		(sh)->rec->ops->note_path(sh, now_ns, LNET_RK_##kind, path, a, b);		\
 } while (0)
 
-#define lnet_rec_health(sh, kind, path, more) do {						\
-	if (lnet_recs(sh))									\
-		(sh)->rec->ops->note_path(sh, 0, LNET_RK_##kind, path,				\
-					 (u64)atomic_read(&(path)->ni->health) |		\
-					 (u64)(path)->pni->health << 16, more);			\
-} while (0)
+#define lnet_rec_health(sh, kind, path, more)							\
+	lnet_rec_path(sh, 0, kind, path, (u64)atomic_read(&(path)->ni->health) |		\
+		      (u64)(path)->pni->health << 16, more)
 
 /* Code outside the core of decisions has changed @op: records its state again. */
 static inline void lnet_rec_op_anew(struct lnet_pass *p, struct lnet_op *op)

@@ -165,21 +165,6 @@ static const struct {
 	{ NULL, "false", 0 }, { NULL, "true", 1 }, { NULL, "disabled", 0 }, { NULL, "enabled", 1 },
 };
 
-static bool word_find(const struct lnet_tunable_info *info, const char *text, uint64_t *value)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(words); i++) {
-		bool mine = words[i].name ? !strcmp(words[i].name, info->name) : info->max == 1;
-
-		if (mine && !strcmp(words[i].word, text)) {
-			*value = words[i].value;
-			return true;
-		}
-	}
-	return false;
-}
-
 void lnet_tunable_words(const struct lnet_tunable_info *info, char *buf, size_t size)
 {
 	unsigned int i, len = 0;
@@ -201,12 +186,18 @@ int lnet_tunable_parse(const char *name, const char *text, uint64_t *value)
 	const struct lnet_tunable_info *info = lnet_tunable_find(name);
 	const struct suffix *s, *end = suffixes + ARRAY_SIZE(suffixes);
 	struct decimal d;
+	unsigned int i;
 	int rc;
 
 	if (!info)
 		return -ENOENT;
-	if (info->unit == LNET_UNIT_E && word_find(info, text, value))
+	for (i = 0; info->unit == LNET_UNIT_E && i < ARRAY_SIZE(words); i++) {
+		if (strcmp(words[i].word, text) ||
+		    (words[i].name ? strcmp(words[i].name, info->name) : info->max != 1))
+			continue;
+		*value = words[i].value;
 		return 0;
+	}
 	rc = decimal_parse(&d, text);
 	if (rc)
 		return rc;
