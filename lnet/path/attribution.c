@@ -24,17 +24,13 @@
 #define CULPRITS (BIT(LNET_LOCAL_INTERRUPT) | BIT(LNET_LOCAL_DROPPED) | BIT(LNET_LOCAL_ABORTED) | \
 		  BIT(LNET_LOCAL_NO_ROUTE) | BIT(LNET_LOCAL_ERROR) | BIT(LNET_REMOTE_ERROR))
 
-/* The other partners of an end. */
-struct others {
-	u64 heard_ns;			/* last response of one; 0: never */
-	bool failed;			/* one failed recently, and has not responded since */
-};
-
-static bool to_blame(const struct others *o, u64 since_ns, u64 now_ns)
+/*
+ * @heard_ns: last response of another partner of the end; 0: never. @failed: another one failed
+ * recently, and has not responded since.
+ */
+static bool to_blame(u64 heard_ns, bool failed, u64 since_ns, u64 now_ns)
 {
-	if (o->heard_ns > since_ns)
-		return false;
-	return o->failed || !lnet_is_within(o->heard_ns, now_ns, LATELY_NS);
+	return heard_ns <= since_ns && (failed || !lnet_is_within(heard_ns, now_ns, LATELY_NS));
 }
 
 /* The latest time of a partner in @seen other than @but; 0: never. */
@@ -52,29 +48,31 @@ static u64 last_seen(const struct lnet_seen *seen, u32 but)
 static bool ni_to_blame(const struct lnet_path *path, u64 since_ns, u64 now_ns)
 {
 	const struct lnet_ni *ni = path->ni;
-	struct others o = { 0 };
+	bool failed = false;
+	u64 heard_ns = 0;
 	unsigned int i;
 
 	for (i = 0; i < ni->ln->nr_shards; i++) {
-		o.heard_ns = max(o.heard_ns, last_seen(ni->sh[i].heard, path->hop->ix));
-		o.failed |= lnet_is_within(last_seen(ni->sh[i].failed, path->hop->ix), now_ns,
-					   LATELY_NS);
+		heard_ns = max(heard_ns, last_seen(ni->sh[i].heard, path->hop->ix));
+		failed |= lnet_is_within(last_seen(ni->sh[i].failed, path->hop->ix), now_ns,
+					 LATELY_NS);
 	}
-	return to_blame(&o, since_ns, now_ns);
+	return to_blame(heard_ns, failed, since_ns, now_ns);
 }
 
 static bool pni_to_blame(const struct lnet_path *path, u64 since_ns, u64 now_ns)
 {
 	const struct lnet_path *other;
-	struct others o = { 0 };
+	bool failed = false;
+	u64 heard_ns = 0;
 
 	list_for_each_entry(other, &path->pni->paths, link) {
 		if (other == path)
 			continue;
-		o.heard_ns = max(o.heard_ns, other->evidence_ns);
-		o.failed |= lnet_is_within(other->failed_ns, now_ns, LATELY_NS);
+		heard_ns = max(heard_ns, other->evidence_ns);
+		failed |= lnet_is_within(other->failed_ns, now_ns, LATELY_NS);
 	}
-	return to_blame(&o, since_ns, now_ns);
+	return to_blame(heard_ns, failed, since_ns, now_ns);
 }
 
 u8 lnet_blame(struct lnet_shard *sh, struct lnet_path *path, enum lnet_outcome how, u8 ends,

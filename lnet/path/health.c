@@ -123,7 +123,6 @@ static const struct {
 void lnet_health_charge(struct lnet_shard *sh, struct lnet_path *path, enum lnet_outcome how,
 			u8 ends, u64 since_ns)
 {
-	bool own = lnet_nid_is_local(sh->ln, &path->pni->nid);
 	int cost = READ_ONCE(sh->ln->tun.health_sensitivity);
 	u8 blame = lnet_outcomes[how].blame & ends;
 
@@ -134,7 +133,7 @@ void lnet_health_charge(struct lnet_shard *sh, struct lnet_path *path, enum lnet
 		path->ni->sh[sh->ix].c[counted[how].ni - 1]++;
 	if (counted[how].pni)
 		path->pni->c[counted[how].pni - 1]++;
-	if (own)
+	if (lnet_nid_is_local(sh->ln, &path->pni->nid))
 		blame &= LNET_BLAME_LOCAL;
 	if (path->ni == sh->ln->lo || !blame)
 		return;
@@ -176,22 +175,6 @@ void lnet_path_log_failed(struct lnet_path *path, const char *why, u64 since_ns)
 	lnet_log_path_failed(ln, &path->ni->nid, &path->pni->nid, why);
 }
 
-/*
- * As lnet_path_log_failed(), for a message that ended with @how. Does nothing if the interface has
- * no link: the log has a line for the interface. Also does nothing if @path ceased to be suspect or
- * down after @since_ns, the start of the time without response.
- */
-static void log_outcome(struct lnet_path *path, enum lnet_outcome how, u64 since_ns)
-{
-	const struct lnet_ni *ni = path->ni;
-	struct lnet_env *env = ni->ln->env;
-
-	if (path->logged_ns || since_ns < path->back_ns || !whys[how])
-		return;
-	if (ni != ni->ln->lo && ni->state == NI_ACTIVE && lnet_ni_has_link(ni))
-		lnet_path_log_failed(path, whys[how], env->ops->now_ns(env));
-}
-
 void lnet_path_log_recovered(struct lnet_path *path, u64 now_ns)
 {
 	u64 ns = now_ns - min(now_ns, path->logged_ns);
@@ -208,11 +191,17 @@ void lnet_path_log_recovered(struct lnet_path *path, u64 now_ns)
 void lnet_health_fail(struct lnet_shard *sh, struct lnet_path *path, enum lnet_outcome how,
 		      u64 since_ns)
 {
+	struct lnet_env *env = sh->ln->env;
+	const struct lnet_ni *ni = path->ni;
+
 	lockdep_assert_held(&sh->lock);
 	if (lnet_outcomes[how].blame == LNET_BLAME_NONE || READ_ONCE(sh->ln->stopping))
 		return;
 	lnet_health_charge(sh, path, how, LNET_BLAME_BOTH, since_ns);
-	log_outcome(path, how, since_ns);
+	/* Without link, the log has a line for the NI. A response since then was a recovery. */
+	if (whys[how] && !path->logged_ns && since_ns >= path->back_ns && ni != sh->ln->lo &&
+	    ni->state == NI_ACTIVE && lnet_ni_has_link(ni))
+		lnet_path_log_failed(path, whys[how], env->ops->now_ns(env));
 	if (!path->recovering)
 		lnet_path_recover(sh, path);
 }
@@ -271,51 +260,44 @@ static void peer_set(struct lnet_pass *p, struct lnet_peer *peer, void *arg)
 	}
 }
 
-static void ni_set(struct lnet_pass *p, struct lnet_ni *ni, struct by_hand *h)
+static int health_set(struct lnet *ln, const struct lnet_nid *nid, int value, bool of_peers)
 {
-	lnet_trace(health, ni->ln, &ni->nid, atomic_read(&ni->health), h->value);
-	atomic_set(&ni->health, h->value);
-	lnet_enter(p, &ni->ln->shard[0]);
-	if (lnet_recs(p->sh))
-		p->sh->rec->ops->note_ni(p->sh, LNET_RK_NI_HEALTH, ni, (u64)h->value);
-	lnet_leave(p);
-	ni_announce(ni, h->value);
-	h->ni = ni;
-	h->nr++;
-	lnet_peers_walk(p, peer_set, h);
-}
-
-static int health_set(struct lnet *ln, struct by_hand *h, bool of_peers)
-{
-	bool any = lnet_nid_is_any(h->nid);
+	struct by_hand h = { .nid = nid, .value = health_clamp(value) };
+	bool any = lnet_nid_is_any(nid);
 	struct lnet_pass p;
 	struct lnet_ni *ni;
 
 	mutex_lock(&ln->cfg_mutex);
 	lnet_pass_begin(&p, ln, LNET_PASS_CALL);
 	if (of_peers)
-		lnet_peers_walk(&p, peer_set, h);
-	else
-		list_for_each_entry(ni, &ln->nis, link)
-			if (ni != ln->lo && (any || lnet_nid_same(h->nid, &ni->nid)))
-				ni_set(&p, ni, h);
+		lnet_peers_walk(&p, peer_set, &h);
+	list_for_each_entry(ni, &ln->nis, link) {
+		if (of_peers || ni == ln->lo || (!any && !lnet_nid_same(nid, &ni->nid)))
+			continue;
+		lnet_trace(health, ln, &ni->nid, atomic_read(&ni->health), h.value);
+		atomic_set(&ni->health, h.value);
+		lnet_enter(&p, &ln->shard[0]);
+		if (lnet_recs(p.sh))
+			p.sh->rec->ops->note_ni(p.sh, LNET_RK_NI_HEALTH, ni, (u64)h.value);
+		lnet_leave(&p);
+		ni_announce(ni, h.value);
+		h.ni = ni;
+		h.nr++;
+		lnet_peers_walk(&p, peer_set, &h);
+	}
 	lnet_pass_end(&p);
 	mutex_unlock(&ln->cfg_mutex);
-	return h->nr || any ? 0 : -ENOENT;
+	return h.nr || any ? 0 : -ENOENT;
 }
 
 int lnet_health_set_ni(struct lnet *ln, const struct lnet_nid *nid, int value)
 {
-	struct by_hand h = { .nid = nid, .value = health_clamp(value) };
-
-	return health_set(ln, &h, false);
+	return health_set(ln, nid, value, false);
 }
 
 int lnet_health_set_peer(struct lnet *ln, const struct lnet_nid *nid, int value)
 {
-	struct by_hand h = { .nid = nid, .value = health_clamp(value) };
-
-	return health_set(ln, &h, true);
+	return health_set(ln, nid, value, true);
 }
 
 /* ---- report of the rails to a peer ----------------------------------------------------------- */

@@ -215,8 +215,11 @@ void lnet_path_recover_at(struct lnet_shard *sh, struct lnet_path *path, u64 now
 void lnet_path_recover(struct lnet_shard *sh, struct lnet_path *path);
 /* [sh] A recovery ping of @path is due: adds @path to the ping queue, and serves the queue. */
 void lnet_path_timer(struct lnet_pass *p, struct lnet_path *path);
-/* [sh] True if a path to @peer received something or an acknowledgement in the last second. */
-bool lnet_peer_is_heard(const struct lnet_peer *peer, u64 now_ns);
+/*
+ * [sh] True if a path to @peer, other than @but (may be NULL), received something or an
+ * acknowledgement in the last second.
+ */
+bool lnet_peer_is_heard(const struct lnet_peer *peer, const struct lnet_path *but, u64 now_ns);
 /*
  * [sh] A recovery ping has ended with @status (0 or -errno). True: it is the first success after
  * the path failed, so the caller may send the waiting requests.

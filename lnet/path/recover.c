@@ -294,8 +294,7 @@ void lnet_path_timer(struct lnet_pass *p, struct lnet_path *path)
 	lnet_probes_run(p);
 }
 
-/* True if a path other than @but, which may be NULL, responded within BUSY_NS. */
-static bool heard_beside(const struct lnet_peer *peer, const struct lnet_path *but, u64 now_ns)
+bool lnet_peer_is_heard(const struct lnet_peer *peer, const struct lnet_path *but, u64 now_ns)
 {
 	const struct lnet_peer_ni *pni;
 	const struct lnet_path *path;
@@ -305,11 +304,6 @@ static bool heard_beside(const struct lnet_peer *peer, const struct lnet_path *b
 			if (path != but && lnet_is_within(path->evidence_ns, now_ns, BUSY_NS))
 				return true;
 	return false;
-}
-
-bool lnet_peer_is_heard(const struct lnet_peer *peer, u64 now_ns)
-{
-	return heard_beside(peer, NULL, now_ns);
 }
 
 /* Pause after a failed ping: a quarter of the time since down_ns, within the bounds, +-20 %. */
@@ -324,7 +318,7 @@ static u64 pause(struct lnet_pass *p, const struct lnet_path *path)
 	if (path->down_ns && p->now_ns > path->down_ns)
 		ns = max(ns, (p->now_ns - path->down_ns) / 4);
 	/* If another path to the peer responds, there is traffic that could use this path. */
-	if (path->pni->peer && heard_beside(path->pni->peer, path, p->now_ns))
+	if (path->pni->peer && lnet_peer_is_heard(path->pni->peer, path, p->now_ns))
 		most_ns = min(most_ns, READ_ONCE(tun->busy_recovery_ping_interval));
 	return min(div_u64(min(ns, most_ns) * percent, 100), most_ns);
 }
@@ -406,8 +400,7 @@ static bool may_be_slow(const struct lnet_pass *p, const struct lnet_path *path,
 
 	if ((known && status != -ETIMEDOUT) || path->down_ns)
 		return false;
-	return (path->suspect_ns &&
-		p->now_ns - path->suspect_ns < (known ? DOUBT_NS : UNKNOWN_NS)) ||
+	return lnet_is_within(path->suspect_ns, p->now_ns, known ? DOUBT_NS : UNKNOWN_NS) ||
 	       (alive && path->nr_wire);
 }
 

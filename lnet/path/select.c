@@ -221,18 +221,6 @@ static bool is_open(const struct lnet_path *path)
 	return rank_link(path) > 0 && (!lnet_path_routed(path) || usable(path));
 }
 
-/* Excludes the tried paths while an untried one with a link and a usable route is left. */
-static void avoid_tried(struct walk *w)
-{
-	struct lnet_path *path;
-
-	for (path = next_path(w, NULL); path; path = next_path(w, path))
-		if (!(path_bit(path) & w->s->tried) && is_open(path)) {
-			w->avoid |= w->s->tried;
-			return;
-		}
-}
-
 /* [sh] Lists a candidate if there is room. @best is always listed: it replaces the last one. */
 static void look_add(const struct walk *w, struct lnet_path *path, const struct lnet_path *best)
 {
@@ -324,12 +312,17 @@ static struct lnet_path *choose(struct lnet_shard *sh, struct lnet_select *s,
 {
 	struct walk w = walk_of(sh, s, ni, hop);
 	struct lnet_path *sole = s->pni && ni ? lnet_path_find(s->pni, ni) : only_path(s->peer);
+	struct lnet_path *path;
 
 	if (unlikely(s->look))
 		s->look->nr = 0;
 	if (!sole) {
-		if (s->tried)
-			avoid_tried(&w);
+		/* Tried paths are excluded while an untried one with a usable route is left. */
+		for (path = s->tried ? next_path(&w, NULL) : NULL; path; path = next_path(&w, path))
+			if (!(path_bit(path) & s->tried) && is_open(path)) {
+				w.avoid |= s->tried;
+				break;
+			}
 		return best_path(&w);
 	}
 	/* No other path is possible, so this one is used even if it was tried. */

@@ -186,7 +186,7 @@ static void time_set(struct lnet_pass *p, struct lnet_peer *peer, bool rest)
 	struct lnet_disc *d = &peer->disc;
 	u64 at_ns;
 
-	if (peer->deleted || (!rest && !lnet_peer_is_heard(peer, p->now_ns)))
+	if (peer->deleted || (!rest && !lnet_peer_is_heard(peer, NULL, p->now_ns)))
 		return;
 	if (peer->made_ns < p->ln->disc.force_ns && peer->mr && d->known)
 		d->force_push = 1;
@@ -335,8 +335,9 @@ static bool is_reached(struct lnet_peer *peer, void *arg)
 	const struct reached *r = arg;
 
 	return !peer->deleted && peer->mr && peer->disc.known &&
-	       lnet_peer_is_heard(peer, r->now_ns) && (peer->features & LNET_FEAT_DISCOVERY) &&
-	       READ_ONCE(peer->ln->tun.discovery) && has_way_beside(peer, r->ni) && r->is(peer);
+	       lnet_peer_is_heard(peer, NULL, r->now_ns) &&
+	       (peer->features & LNET_FEAT_DISCOVERY) && READ_ONCE(peer->ln->tun.discovery) &&
+	       has_way_beside(peer, r->ni) && r->is(peer);
 }
 
 bool lnet_push_reaches_stock(struct lnet *ln, const struct lnet_ni *ni)

@@ -343,13 +343,13 @@ void lnet_att_unconnected(struct lnet_pass *p, struct lnet_att *att, int err)
 static void lost(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome how)
 {
 	lnet_att_fail(p, att, how, lnet_op_is_tracked(att->op) &&
-				   lnet_peer_is_heard(att->op->peer, p->now_ns));
+				   lnet_peer_is_heard(att->op->peer, NULL, p->now_ns));
 }
 
 /* As with a rejected connection, this costs no try while the peer responds. */
 static void stopped(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
 {
-	bool unsent = lnet_peer_is_heard(op->peer, p->now_ns);
+	bool unsent = lnet_peer_is_heard(op->peer, NULL, p->now_ns);
 	struct lnet_path *path = att->path;
 
 	op->unsent += unsent && !lnet_att_is_copy(att);
@@ -413,7 +413,8 @@ static void back_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_att
 	 * one, as with stock nodes.
 	 */
 	bool unsent = att->outcome == LNET_REMOTE_DROPPED && att->state == ATT_WIRE &&
-		      !(att->flags & LNET_ATTF_FAULT) && lnet_peer_is_heard(op->peer, p->now_ns);
+		      !(att->flags & LNET_ATTF_FAULT) &&
+		      lnet_peer_is_heard(op->peer, NULL, p->now_ns);
 	enum lnet_outcome how = att->outcome;
 	struct lnet_path *path = att->path;
 
