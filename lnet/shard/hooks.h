@@ -88,9 +88,7 @@ struct lnet_hooks {
 
 	struct lnet_rx_kind forward_rx;		/* rx->fwd: for another node */
 	struct lnet_op_kind forward_op;		/* LNET_KIND_FORWARD: for another node */
-	/*
-	 * The reserved portal. [sh of rx->src] a ping was received; a push was received in rx->copy
-	 */
+	/* The reserved portal, [sh of rx->src]: a ping was received; a push is in rx->copy. */
 	enum lnet_verdict (*ping_answer)(struct lnet_pass *p, struct lnet_rx *rx,
 					 const struct lnet_hdr *hdr);
 	void (*push_taken)(struct lnet_pass *p, struct lnet_rx *rx);
@@ -110,10 +108,7 @@ struct lnet_hooks {
 	/* number of sent messages that rules failed, or with @delay delayed */
 	u64 (*fault_count)(const struct lnet *ln, bool delay);
 
-	/*
-	 * For control/: as lnet_ping(), for an operator. It ends as soon as the peer has rejected
-	 * it on every path.
-	 */
+	/* for control/: as lnet_ping(), but ends once the peer has rejected it on every path */
 	int (*ping_urgent)(struct lnet *ln, const struct lnet_nid *nid,
 			   const struct lnet_nid *source, u64 timeout_ns, lnet_ping_done_t done,
 			   void *arg);

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A pass from begin to end: after it has released its shards, it does its deferred work. */
+/*
+ * A pass from begin to end: it locks one shard at a time. After it has released its shards, it does
+ * its deferred work.
+ */
+#include "base/base.h"
 #include "shard/shard.h"
 #include "shard/hooks.h"
+#include "shard/trace.h"
 
 /* A pass that is older than this does not deliver events again. */
 #define PASS_LONG_NS	(4 * (u64)NSEC_PER_MSEC)
@@ -31,6 +36,145 @@ void lnet_pass_begin(struct lnet_pass *p, struct lnet *ln, enum lnet_pass_kind k
 	INIT_LIST_HEAD(&p->resets);
 	INIT_LIST_HEAD(&p->routed);
 	INIT_LIST_HEAD(&p->evts);
+}
+
+/* ---- entering and leaving -------------------------------------------------------------------- */
+
+static void take_more(struct lnet_pass *p, struct lnet_shard *sh)
+{
+	list_splice_tail_init(&sh->more, &p->send);
+	sh->nr_more = 0;
+	WRITE_ONCE(sh->more_left, 0);
+}
+
+static noinline void enter(struct lnet_pass *p, struct lnet_shard *sh)
+{
+	lnet_leave(p);
+	if (READ_ONCE(sh->ops.nr) < LNET_RESERVE_LOW || READ_ONCE(sh->atts.nr) == 0 ||
+	    READ_ONCE(sh->evts.nr) < LNET_RESERVE_LOW)
+		lnet_pool_refill(sh);
+	if (unlikely(READ_ONCE(sh->ln->nr_slot_free) < LNET_SLOTS_LOW))
+		sh->ln->hooks->slots_reserve(sh->ln);
+	if (unlikely(READ_ONCE(sh->stats_want)))
+		lnet_stats_reserve(sh);
+	spin_lock(&sh->lock);
+	__release(&sh->lock);		/* the pass holds it until lnet_leave() */
+	p->sh = sh;
+	p->nr = 0;
+	/* A pass that began later may have held @sh: its timestamps must not be in the future. */
+	p->now_ns = max(p->now_ns, sh->now_ns);
+	lnet_rec_note(sh, visit, p);
+	if (unlikely(sh->more_left) && !p->more)
+		take_more(p, sh);
+}
+
+void lnet_enter(struct lnet_pass *p, struct lnet_shard *sh)
+{
+	if (p->sh == sh && p->nr < LNET_PASS_BURST) {
+		p->nr++;
+		return;
+	}
+	enter(p, sh);
+}
+
+void lnet_enter_pni(struct lnet_pass *p, const struct lnet_peer_ni *pni)
+{
+	struct lnet_shard *sh;
+
+	do {
+		sh = READ_ONCE(pni->sh);
+		lnet_enter(p, sh);
+	} while (sh != pni->sh);
+}
+
+void lnet_enter_peer(struct lnet_pass *p, const struct lnet_peer *peer)
+{
+	struct lnet_shard *sh;
+
+	do {
+		sh = READ_ONCE(peer->sh);
+		lnet_enter(p, sh);
+	} while (sh != peer->sh);
+}
+
+void lnet_leave(struct lnet_pass *p)
+{
+	struct lnet_shard *sh = p->sh;
+	bool kick = false;
+	u64 next_ns;
+
+	if (!sh)
+		return;
+	if (!list_empty(&p->posts))
+		p->ln->hooks->posts(p);
+	/* Events of an API call wait in shard 0, or lnet_md_deliver() handles them. */
+	if (p->kind == LNET_PASS_CALL && !list_empty(&p->ready) && !sh->ix) {
+		list_splice_tail_init(&p->ready, &sh->ready);
+		kick = !lnet_pass_in_handler(p);
+	}
+	lnet_books_close(p);
+	p->sh = NULL;
+	sh->now_ns = p->now_ns;
+	if (!list_empty(&p->evts))
+		lnet_evts_keep(p, sh);
+	if (unlikely(sh->wheel.soonest_ns < sh->next_ns)) {
+		next_ns = lnet_wheel_next_ns(&sh->wheel);
+		if (next_ns < sh->next_ns) {
+			WRITE_ONCE(sh->next_ns, next_ns);
+			sh->ln->env->ops->arm(sh->ln->env, sh->ix);
+		}
+	}
+	__acquire(&sh->lock);
+	spin_unlock(&sh->lock);
+	if (kick)
+		sh->ln->env->ops->kick(sh->ln->env, sh->ix);
+}
+
+void lnet_pass_relax(struct lnet_pass *p)
+{
+	lnet_leave(p);
+}
+
+/* ---- LNET_MORE ------------------------------------------------------------------------------- */
+
+/*
+ * With LNET_MORE: moves p->send to the locked shard, and releases the shard. A later pass without
+ * LNET_MORE, or the worker, sends these messages. A full burst stays in p->send.
+ */
+static void more_leave(struct lnet_pass *p)
+{
+	struct lnet_shard *sh = p->sh;
+	bool first;
+
+	if (!sh || list_empty(&p->send))
+		return;
+	list_splice_tail_init(&p->send, &sh->more);
+	if (++sh->nr_more >= LNET_BELL_BURST) {
+		p->more = 0;
+		take_more(p, sh);
+		return;
+	}
+	first = !sh->more_left;
+	WRITE_ONCE(sh->more_left, 1);
+	lnet_leave(p);
+	if (!first)
+		return;
+	atomic_set(&p->ln->bells, 1);
+	if (!lnet_pass_in_handler(p))
+		p->ln->env->ops->kick(p->ln->env, sh->ix);
+}
+
+/* Moves messages that calls with LNET_MORE left in shards to p->send. */
+static void more_collect(struct lnet_pass *p)
+{
+	struct lnet *ln = p->ln;
+	unsigned int i;
+
+	if (p->more || !atomic_read(&ln->bells) || !atomic_xchg(&ln->bells, 0))
+		return;
+	for (i = 0; i < ln->nr_shards; i++)
+		if (READ_ONCE(ln->shard[i].more_left))
+			lnet_enter(p, &ln->shard[i]);
 }
 
 /* ---- deferred work --------------------------------------------------------------------------- */
@@ -136,7 +280,7 @@ static void perform(struct lnet_pass *p)
 	const struct lnet_hooks *h = p->ln->hooks;
 
 	if (p->more)
-		lnet_more_leave(p);
+		more_leave(p);
 	while (owes(p)) {
 		if (p->acks)
 			h->acks(p);
@@ -173,7 +317,7 @@ void lnet_pass_flush(struct lnet_pass *p)
 	if (!list_empty(&p->ready))
 		h->deliver(p);
 	lnet_evts_return(p, &p->ln->shard[0]);
-	lnet_more_collect(p);
+	more_collect(p);
 	leave_and_send(p);
 }
 
@@ -184,7 +328,7 @@ void lnet_pass_end(struct lnet_pass *p)
 	unsigned int turns = 0;
 
 	perform(p);
-	lnet_more_collect(p);
+	more_collect(p);
 	perform(p);
 	lnet_leave(p);
 	if (p->kind == LNET_PASS_CALL && list_empty(&p->ready) && list_empty(&p->evts))
@@ -193,7 +337,7 @@ void lnet_pass_end(struct lnet_pass *p)
 	if (p->kind != LNET_PASS_CALL && !list_empty(&p->ln->shard[0].ready))
 		h->take_ready(p);
 	/*
-	 * lnet_more_collect() takes messages that LNET_MORE left, and may post events, so a pass
+	 * more_collect() takes messages that LNET_MORE left, and may post events, so a pass
 	 * ends when nothing is left to do. Handlers that send to this node could create events for
 	 * ever, while sockets and timers wait. So a long pass leaves further events to the worker.
 	 */
@@ -204,7 +348,7 @@ void lnet_pass_end(struct lnet_pass *p)
 		else if (!list_empty(&p->ready))
 			h->deliver(p);
 		lnet_evts_return(p, &p->ln->shard[0]);
-		lnet_more_collect(p);
+		more_collect(p);
 		do {
 			perform(p);
 			lnet_leave(p);

@@ -1,182 +1,51 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Shards: how a pass locks and releases them, their creation and end. */
+/*
+ * Shards: their creation and end, and their workers. A worker runs timers, periodic jobs, drivers
+ * that requested a call, and handlers of events that API calls left. A configuration change that
+ * waits does the same work.
+ */
 #include "base/base.h"
 #include "shard/shard.h"
 #include "shard/hooks.h"
-#include "shard/trace.h"
 
-/* ---- entering and leaving -------------------------------------------------------------------- */
-
-static void take_more(struct lnet_pass *p, struct lnet_shard *sh)
-{
-	list_splice_tail_init(&sh->more, &p->send);
-	sh->nr_more = 0;
-	WRITE_ONCE(sh->more_left, 0);
-}
-
-static noinline void enter(struct lnet_pass *p, struct lnet_shard *sh)
-{
-	lnet_leave(p);
-	if (READ_ONCE(sh->ops.nr) < LNET_RESERVE_LOW || READ_ONCE(sh->atts.nr) == 0 ||
-	    READ_ONCE(sh->evts.nr) < LNET_RESERVE_LOW)
-		lnet_pool_refill(sh);
-	if (unlikely(READ_ONCE(sh->ln->nr_slot_free) < LNET_SLOTS_LOW))
-		sh->ln->hooks->slots_reserve(sh->ln);
-	if (unlikely(READ_ONCE(sh->stats_want)))
-		lnet_stats_reserve(sh);
-	spin_lock(&sh->lock);
-	__release(&sh->lock);		/* the pass holds it until lnet_leave() */
-	p->sh = sh;
-	p->nr = 0;
-	/* A pass that began later may have held @sh: its timestamps must not be in the future. */
-	p->now_ns = max(p->now_ns, sh->now_ns);
-	if (lnet_recs(sh))
-		sh->rec->ops->visit(p);
-	if (unlikely(sh->more_left) && !p->more)
-		take_more(p, sh);
-}
-
-void lnet_enter(struct lnet_pass *p, struct lnet_shard *sh)
-{
-	if (p->sh == sh && p->nr < LNET_PASS_BURST) {
-		p->nr++;
-		return;
-	}
-	enter(p, sh);
-}
-
-void lnet_enter_pni(struct lnet_pass *p, const struct lnet_peer_ni *pni)
-{
-	struct lnet_shard *sh;
-
-	do {
-		sh = READ_ONCE(pni->sh);
-		lnet_enter(p, sh);
-	} while (sh != pni->sh);
-}
-
-void lnet_enter_peer(struct lnet_pass *p, const struct lnet_peer *peer)
-{
-	struct lnet_shard *sh;
-
-	do {
-		sh = READ_ONCE(peer->sh);
-		lnet_enter(p, sh);
-	} while (sh != peer->sh);
-}
-
-void lnet_leave(struct lnet_pass *p)
-{
-	struct lnet_shard *sh = p->sh;
-	bool kick = false;
-	u64 next_ns;
-
-	if (!sh)
-		return;
-	if (!list_empty(&p->posts))
-		p->ln->hooks->posts(p);
-	/* Events of an API call wait in shard 0, or lnet_md_deliver() handles them. */
-	if (p->kind == LNET_PASS_CALL && !list_empty(&p->ready) && !sh->ix) {
-		list_splice_tail_init(&p->ready, &sh->ready);
-		kick = !lnet_pass_in_handler(p);
-	}
-	lnet_books_close(p);
-	p->sh = NULL;
-	sh->now_ns = p->now_ns;
-	if (!list_empty(&p->evts))
-		lnet_evts_keep(p, sh);
-	if (unlikely(sh->wheel.soonest_ns < sh->next_ns)) {
-		next_ns = lnet_wheel_next_ns(&sh->wheel);
-		if (next_ns < sh->next_ns) {
-			WRITE_ONCE(sh->next_ns, next_ns);
-			sh->ln->env->ops->arm(sh->ln->env, sh->ix);
-		}
-	}
-	__acquire(&sh->lock);
-	spin_unlock(&sh->lock);
-	if (kick)
-		sh->ln->env->ops->kick(sh->ln->env, sh->ix);
-}
-
-void lnet_pass_relax(struct lnet_pass *p)
-{
-	lnet_leave(p);
-}
-
-/* ---- LNET_MORE ------------------------------------------------------------------------------- */
-
-void lnet_more_leave(struct lnet_pass *p)
-{
-	struct lnet_shard *sh = p->sh;
-	bool first;
-
-	if (!sh || list_empty(&p->send))
-		return;
-	list_splice_tail_init(&p->send, &sh->more);
-	if (++sh->nr_more >= LNET_BELL_BURST) {
-		p->more = 0;
-		take_more(p, sh);
-		return;
-	}
-	first = !sh->more_left;
-	WRITE_ONCE(sh->more_left, 1);
-	lnet_leave(p);
-	if (!first)
-		return;
-	atomic_set(&p->ln->bells, 1);
-	if (!lnet_pass_in_handler(p))
-		p->ln->env->ops->kick(p->ln->env, sh->ix);
-}
-
-void lnet_more_collect(struct lnet_pass *p)
-{
-	struct lnet *ln = p->ln;
-	unsigned int i;
-
-	if (p->more || !atomic_read(&ln->bells) || !atomic_xchg(&ln->bells, 0))
-		return;
-	for (i = 0; i < ln->nr_shards; i++)
-		if (READ_ONCE(ln->shard[i].more_left))
-			lnet_enter(p, &ln->shard[i]);
-}
-
-/* ---- creation and end ------------------------------------------------------------------------ */
-
-static void shard_init(struct lnet *ln, struct lnet_shard *sh, unsigned int ix)
-{
-	spin_lock_init(&sh->lock);
-	sh->ln = ln;
-	sh->ix = ix;
-	sh->next_ns = U64_MAX;
-	sh->look_ns = U64_MAX;
-	sh->park_ns = U64_MAX;
-	lnet_wheel_init(&sh->wheel, ln->env->ops->now_ns(ln->env));
-	INIT_LIST_HEAD(&sh->ops.free);
-	INIT_LIST_HEAD(&sh->atts.free);
-	INIT_LIST_HEAD(&sh->evts.free);
-	INIT_LIST_HEAD(&sh->rxs.free);
-	INIT_LIST_HEAD(&sh->entries.free);
-	INIT_LIST_HEAD(&sh->stats_free);
-	INIT_LIST_HEAD(&sh->ready);
-	INIT_LIST_HEAD(&sh->live);
-	INIT_LIST_HEAD(&sh->delayed);
-	INIT_LIST_HEAD(&sh->more);
-	sh->junk_frag.base = sh->junk;
-	sh->junk_frag.len = sizeof(sh->junk);
-	lnet_timer_init(&sh->delay_timer, LNET_TIMER_DELAY);
-	lnet_timer_init(&sh->walk.timer, LNET_TIMER_WALK);
-	sh->ln->hooks->shard_init(sh);
-}
+#define WAIT_NAP_MIN_US	100U
+#define WAIT_NAP_MAX_US	5000U
+#define WAIT_LONG_NS	(60ULL * NSEC_PER_SEC)
+#define WAIT_STILL_MAX	1000U		/* iterations while the clock does not advance */
 
 int lnet_shards_init(struct lnet *ln)
 {
+	struct lnet_shard *sh;
 	unsigned int i;
 
 	ln->shard = kcalloc(ln->nr_shards, sizeof(*ln->shard), GFP_KERNEL);
 	if (!ln->shard)
 		return -ENOMEM;
-	for (i = 0; i < ln->nr_shards; i++)
-		shard_init(ln, &ln->shard[i], i);
+	for (i = 0; i < ln->nr_shards; i++) {
+		sh = &ln->shard[i];
+		spin_lock_init(&sh->lock);
+		sh->ln = ln;
+		sh->ix = i;
+		sh->next_ns = U64_MAX;
+		sh->look_ns = U64_MAX;
+		sh->park_ns = U64_MAX;
+		lnet_wheel_init(&sh->wheel, ln->env->ops->now_ns(ln->env));
+		INIT_LIST_HEAD(&sh->ops.free);
+		INIT_LIST_HEAD(&sh->atts.free);
+		INIT_LIST_HEAD(&sh->evts.free);
+		INIT_LIST_HEAD(&sh->rxs.free);
+		INIT_LIST_HEAD(&sh->entries.free);
+		INIT_LIST_HEAD(&sh->stats_free);
+		INIT_LIST_HEAD(&sh->ready);
+		INIT_LIST_HEAD(&sh->live);
+		INIT_LIST_HEAD(&sh->delayed);
+		INIT_LIST_HEAD(&sh->more);
+		sh->junk_frag.base = sh->junk;
+		sh->junk_frag.len = sizeof(sh->junk);
+		lnet_timer_init(&sh->delay_timer, LNET_TIMER_DELAY);
+		lnet_timer_init(&sh->walk.timer, LNET_TIMER_WALK);
+		ln->hooks->shard_init(sh);
+	}
 	return 0;
 }
 
@@ -216,5 +85,178 @@ void lnet_shards_unlock_all(struct lnet *ln)
 	for (i = ln->nr_shards; i > 0; i--) {
 		__acquire(&ln->shard[i - 1].lock);
 		spin_unlock(&ln->shard[i - 1].lock);
+	}
+}
+
+/* ---- the worker ------------------------------------------------------------------------------ */
+
+/* Also takes the events that API calls have left. */
+static void run_timers(struct lnet_pass *p, struct lnet_shard *sh)
+{
+	LIST_HEAD(due);
+
+	lnet_enter(p, sh);
+	lnet_wheel_advance(&sh->wheel, p->now_ns, &due, LNET_PASS_BURST);
+	while (!list_empty(&due)) {
+		struct lnet_timer *t = list_first_entry(&due, struct lnet_timer, link);
+
+		lnet_timer_fired(&sh->wheel, t);
+		p->ln->hooks->timers[t->kind](p, t);
+	}
+	WRITE_ONCE(sh->next_ns, lnet_wheel_next_ns(&sh->wheel));
+	list_splice_tail_init(&sh->ready, &p->ready);
+	lnet_leave(p);
+}
+
+/* Lowers *@at to @when_ns. False: *@at was not later. */
+static bool lower(u64 *at, u64 when_ns)
+{
+	u64 old = READ_ONCE(*at), was;
+
+	while (when_ns < old) {
+		was = cmpxchg(at, old, when_ns);
+		if (was == old)
+			return true;
+		old = was;
+	}
+	return false;
+}
+
+void lnet_look_by(struct lnet *ln, u64 *at, u64 when_ns)
+{
+	if (!lower(at, when_ns))
+		return;
+	lower(&ln->shard[0].look_ns, when_ns);
+	ln->env->ops->arm(ln->env, 0);
+}
+
+void lnet_ni_kick(struct lnet_ni *ni)
+{
+	atomic_set(&ni->work, 1);
+	atomic_set(&ni->ln->ni_work, 1);
+	ni->ln->env->ops->kick(ni->ln->env, 0);
+}
+
+/* Calls the drivers that requested a call from the worker. */
+static void ni_work(struct lnet_pass *p)
+{
+	struct lnet_ni *due[LNET_MAX_NIS];
+	unsigned int nr = 0;
+	struct lnet_ni *ni;
+
+	lnet_enter(p, &p->ln->shard[0]);
+	list_for_each_entry(ni, &p->ln->nis, link) {
+		if (!atomic_xchg(&ni->work, 0))
+			continue;
+		lnet_ni_get(ni);
+		due[nr++] = ni;
+	}
+	lnet_leave(p);
+	while (nr) {
+		ni = due[--nr];
+		if (ni->ops->work)
+			ni->ops->work(p, ni);
+		lnet_pass_relax(p);
+		lnet_ni_put(ni);
+	}
+}
+
+/* Runs the periodic jobs; only shard 0 has them. */
+static void look(struct lnet_pass *p, struct lnet_shard *sh)
+{
+	u64 next_ns = U64_MAX;
+	unsigned int i;
+
+	/* before reading the times of the jobs: another thread lowers those first, then this one */
+	xchg(&sh->look_ns, U64_MAX);
+	for (i = 0; i < LNET_NR_JOBS; i++)
+		p->ln->hooks->jobs[i].run(p);
+	for (i = 0; i < LNET_NR_JOBS; i++)
+		next_ns = min(next_ns, p->ln->hooks->jobs[i].when(p->ln));
+	lower(&sh->look_ns, next_ns);
+}
+
+/* True if the worker has nothing to do: most timers are cancelled before they are due. */
+static bool came_for_nothing(struct lnet *ln, struct lnet_shard *sh)
+{
+	u64 now_ns = ln->env->ops->now_ns(ln->env), next_ns;
+	bool nothing;
+
+	if (READ_ONCE(sh->link_work) || atomic_read(&ln->bells) || atomic_read(&ln->ni_work) ||
+	    now_ns >= READ_ONCE(sh->look_ns))
+		return false;
+	spin_lock(&sh->lock);
+	next_ns = lnet_wheel_next_ns(&sh->wheel);
+	nothing = next_ns > now_ns && list_empty(&sh->ready);
+	WRITE_ONCE(sh->next_ns, next_ns);
+	spin_unlock(&sh->lock);
+	return nothing;
+}
+
+u64 lnet_shard_work(struct lnet *ln, unsigned int shard, unsigned int budget)
+{
+	struct lnet_shard *sh = &ln->shard[shard];
+	struct lnet_pass p __uninitialized;
+
+	if (came_for_nothing(ln, sh))
+		return lnet_shard_next_ns(ln, shard);
+	lnet_pass_begin(&p, ln, LNET_PASS_WORKER);
+	if (READ_ONCE(sh->link_work)) {
+		WRITE_ONCE(sh->link_work, 0);
+		p.ln->hooks->link_work(&p);
+	}
+	if (!shard && atomic_read(&ln->ni_work) && atomic_xchg(&ln->ni_work, 0))
+		ni_work(&p);
+	run_timers(&p, sh);
+	if (p.now_ns >= READ_ONCE(sh->look_ns))
+		look(&p, sh);
+	lnet_pass_end(&p);
+	return lnet_shard_next_ns(ln, shard);
+}
+
+void lnet_deliver(struct lnet *ln, struct list_head *ready)
+{
+	struct lnet_pass p __uninitialized;
+
+	lnet_pass_begin(&p, ln, LNET_PASS_EVENTS);
+	list_splice_tail_init(ready, &p.ready);
+	lnet_pass_end(&p);
+}
+
+u64 lnet_shard_next_ns(const struct lnet *ln, unsigned int shard)
+{
+	const struct lnet_shard *sh = &ln->shard[shard];
+
+	return min(READ_ONCE(sh->next_ns), READ_ONCE(sh->look_ns));
+}
+
+bool lnet_cfg_wait(struct lnet *ln, bool (*done)(struct lnet *ln, void *arg), void *arg,
+		   u64 limit_ns)
+{
+	u64 start = ln->env->ops->now_ns(ln->env), now = start, before;
+	unsigned int nap_us = WAIT_NAP_MIN_US, still = 0, i;
+
+	for (;;) {
+		if (done(ln, arg))
+			return true;
+		for (i = 0; i < ln->nr_shards; i++)
+			lnet_shard_work(ln, i, LNET_EVENTS_PER_PASS);
+		if (done(ln, arg))
+			return true;
+		if (now - start >= limit_ns)
+			return false;
+		WARN_ON_ONCE(now - start > WAIT_LONG_NS);
+		usleep_range(nap_us, 2 * nap_us);
+		nap_us = min(2 * nap_us, WAIT_NAP_MAX_US);
+		before = now;
+		now = ln->env->ops->now_ns(ln->env);
+		if (now != before)
+			continue;
+		/* The clock of a simulation does not advance here, so waiting has no effect. */
+		if (limit_ns != U64_MAX)
+			return false;
+		nap_us = 1;
+		if (WARN_ON_ONCE(++still > WAIT_STILL_MAX))
+			return false;
 	}
 }

@@ -5,7 +5,7 @@
 
 #include "model/model.h"
 
-/* ---- shard.c --------------------------------------------------------------------------------- */
+/* ---- pass.c ---------------------------------------------------------------------------------- */
 /*
  * Locks @sh, and releases the shard that @p held. At every 64th call for the same shard it
  * releases the lock once. Refills low pools before.
@@ -20,21 +20,8 @@ void lnet_enter_peer(struct lnet_pass *p, const struct lnet_peer *peer);
  * holds, if any.
  */
 void lnet_leave(struct lnet_pass *p);
-/*
- * With LNET_MORE: moves p->send to the locked shard, and releases the shard. A later pass without
- * LNET_MORE, or the worker, sends these messages. A full burst stays in p->send.
- */
-void lnet_more_leave(struct lnet_pass *p);
-/* Moves messages that calls with LNET_MORE left in shards to p->send. */
-void lnet_more_collect(struct lnet_pass *p);
-/* 0, -ENOMEM */
-int lnet_shards_init(struct lnet *ln);
-/* All operations have ended: frees the shards and their pools. */
-void lnet_shards_fini(struct lnet *ln);
-/* cfg_mutex held: locks all shards, to publish a configuration. */
-void lnet_shards_lock_all(struct lnet *ln);
-/* Undoes lnet_shards_lock_all(). */
-void lnet_shards_unlock_all(struct lnet *ln);
+/* [sh] Aborts the receive of @rx at the end of the pass. */
+void lnet_rx_want_stop(struct lnet_pass *p, struct lnet_rx *rx);
 
 /*
  * True if a handler called the API. The pass that runs the handler delivers the events of the call,
@@ -45,17 +32,21 @@ static inline bool lnet_pass_in_handler(const struct lnet_pass *p)
 	return p->kind == LNET_PASS_CALL && READ_ONCE(p->ln->shard[0].deliverer) == plat_self();
 }
 
-/* ---- pass.c ---------------------------------------------------------------------------------- */
-/* [sh] Aborts the receive of @rx at the end of the pass. */
-void lnet_rx_want_stop(struct lnet_pass *p, struct lnet_rx *rx);
-
 /* [sh] Starts @op at the end of the pass. */
 static inline void lnet_op_defer(struct lnet_pass *p, struct lnet_op *op)
 {
 	list_add_tail(&op->link, &p->defer);
 }
 
-/* ---- worker.c -------------------------------------------------------------------------------- */
+/* ---- shard.c --------------------------------------------------------------------------------- */
+/* 0, -ENOMEM */
+int lnet_shards_init(struct lnet *ln);
+/* All operations have ended: frees the shards and their pools. */
+void lnet_shards_fini(struct lnet *ln);
+/* cfg_mutex held: locks all shards, to publish a configuration. */
+void lnet_shards_lock_all(struct lnet *ln);
+/* Undoes lnet_shards_lock_all(). */
+void lnet_shards_unlock_all(struct lnet *ln);
 /*
  * Any lock may be held. The worker of shard 0 runs the periodic job with the time *@at at @when_ns
  * or earlier; *@at never becomes later.

@@ -27,23 +27,19 @@ static inline void lnet_rec_back(struct lnet_shard *sh)
 	lnet_rec_value(sh, 0);
 }
 
-#define lnet_rec_op(p, kind, op, a, b) do {							\
-	if (lnet_recs((p)->sh))									\
-		(p)->sh->rec->ops->note_op((p)->sh, (p)->now_ns, LNET_RK_##kind, op, a, b);	\
-} while (0)
-#define lnet_rec_via(p, kind, op, path) do {							\
-	if (lnet_recs((p)->sh))									\
-		(p)->sh->rec->ops->note_via(p, LNET_RK_##kind, op, path);			\
-} while (0)
-#define lnet_rec_att(p, kind, att, a, b) do {							\
-	if (lnet_recs((p)->sh))									\
-		(p)->sh->rec->ops->note_att(p, LNET_RK_##kind, att, a, b);			\
-} while (0)
-#define lnet_rec_path(sh, now_ns, kind, path, a, b) do {					\
+/* Calls @note, a function of the table, with the other arguments, if a recorder is active. */
+#define lnet_rec_note(sh, note, ...) do {							\
 	if (lnet_recs(sh))									\
-		(sh)->rec->ops->note_path(sh, now_ns, LNET_RK_##kind, path, a, b);		\
+		(sh)->rec->ops->note(__VA_ARGS__);						\
 } while (0)
-
+#define lnet_rec_op(p, kind, op, a, b)								\
+	lnet_rec_note((p)->sh, note_op, (p)->sh, (p)->now_ns, LNET_RK_##kind, op, a, b)
+#define lnet_rec_via(p, kind, op, path)								\
+	lnet_rec_note((p)->sh, note_via, p, LNET_RK_##kind, op, path)
+#define lnet_rec_att(p, kind, att, a, b)							\
+	lnet_rec_note((p)->sh, note_att, p, LNET_RK_##kind, att, a, b)
+#define lnet_rec_path(sh, now_ns, kind, path, a, b)						\
+	lnet_rec_note(sh, note_path, sh, now_ns, LNET_RK_##kind, path, a, b)
 #define lnet_rec_health(sh, kind, path, more)							\
 	lnet_rec_path(sh, 0, kind, path, (u64)atomic_read(&(path)->ni->health) |		\
 		      (u64)(path)->pni->health << 16, more)

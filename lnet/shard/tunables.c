@@ -135,21 +135,6 @@ static const struct suffix {
 	{ LNET_UNIT_PT, "%", LNET_HEALTH_MAX / 100 },
 };
 
-/* Rejects a value that is not exact, such as half a byte or a third of a point. */
-static int decimal_scale(const struct decimal *d, u64 scale, uint64_t *value)
-{
-	u64 part = mul_u64_u64_div_u64(d->fraction, scale, FRACTION_ONE);
-	u64 whole, sum;
-
-	/* modulo 2^64: the two differ by less than FRACTION_ONE */
-	if (part * FRACTION_ONE != d->fraction * scale)
-		return -EINVAL;
-	if (check_mul_overflow(d->whole, scale, &whole) || check_add_overflow(whole, part, &sum))
-		return -ERANGE;
-	*value = sum;
-	return 0;
-}
-
 /* Words for values of one tunable; NULL: of each tunable of LNET_UNIT_E with maximum 1. */
 static const struct {
 	const char *name, *word;
@@ -186,6 +171,7 @@ int lnet_tunable_parse(const char *name, const char *text, uint64_t *value)
 	const struct lnet_tunable_info *info = lnet_tunable_find(name);
 	const struct suffix *s, *end = suffixes + ARRAY_SIZE(suffixes);
 	struct decimal d;
+	u64 part, whole;
 	unsigned int i;
 	int rc;
 
@@ -203,6 +189,16 @@ int lnet_tunable_parse(const char *name, const char *text, uint64_t *value)
 		return rc;
 	for (s = suffixes; s < end; s++)
 		if (s->unit == info->unit && !strcmp(s->text, d.rest))
-			return decimal_scale(&d, s->scale, value);
-	return -EINVAL;
+			break;
+	if (s == end)
+		return -EINVAL;
+	part = mul_u64_u64_div_u64(d.fraction, s->scale, FRACTION_ONE);
+	/* Rejects half a byte or a third of a point. Modulo 2^64: both differ by < FRACTION_ONE. */
+	if (part * FRACTION_ONE != d.fraction * s->scale)
+		return -EINVAL;
+	if (check_mul_overflow(d.whole, s->scale, &whole) ||
+	    check_add_overflow(whole, part, &whole))
+		return -ERANGE;
+	*value = whole;
+	return 0;
 }
