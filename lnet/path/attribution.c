@@ -45,54 +45,42 @@ static u64 last_seen(const struct lnet_seen *seen, u32 but)
 	return ns;
 }
 
-static bool ni_to_blame(const struct lnet_path *path, u64 since_ns, u64 now_ns)
-{
-	const struct lnet_ni *ni = path->ni;
-	bool failed = false;
-	u64 heard_ns = 0;
-	unsigned int i;
-
-	for (i = 0; i < ni->ln->nr_shards; i++) {
-		heard_ns = max(heard_ns, last_seen(ni->sh[i].heard, path->hop->ix));
-		failed |= lnet_is_within(last_seen(ni->sh[i].failed, path->hop->ix), now_ns,
-					 LATELY_NS);
-	}
-	return to_blame(heard_ns, failed, since_ns, now_ns);
-}
-
-static bool pni_to_blame(const struct lnet_path *path, u64 since_ns, u64 now_ns)
-{
-	const struct lnet_path *other;
-	bool failed = false;
-	u64 heard_ns = 0;
-
-	list_for_each_entry(other, &path->pni->paths, link) {
-		if (other == path)
-			continue;
-		heard_ns = max(heard_ns, other->evidence_ns);
-		failed |= lnet_is_within(other->failed_ns, now_ns, LATELY_NS);
-	}
-	return to_blame(heard_ns, failed, since_ns, now_ns);
-}
-
 u8 lnet_blame(struct lnet_shard *sh, struct lnet_path *path, enum lnet_outcome how, u8 ends,
 	      u64 since_ns)
 {
-	u64 now_ns = lnet_rec_value(sh, sh->ln->env->ops->now_ns(sh->ln->env));
+	u64 now_ns = lnet_rec_value(sh, sh->ln->env->ops->now_ns(sh->ln->env)), heard_ns = 0;
 	/* behind a router, any hop may have timed out */
 	bool known = BIT(how) & CULPRITS ||
 		     (how == LNET_REMOTE_TIMEOUT && !lnet_path_routed(path));
+	const struct lnet_ni_shard *nis;
+	const struct lnet_path *other;
 	u8 blame = LNET_BLAME_NONE;
+	bool failed = false;
 
 	lockdep_assert_held(&sh->lock);
-	if ((ends & LNET_BLAME_LOCAL) && (known || ni_to_blame(path, since_ns, now_ns)))
-		blame |= LNET_BLAME_LOCAL;
-	if ((ends & LNET_BLAME_REMOTE) && (known || pni_to_blame(path, since_ns, now_ns)))
-		blame |= LNET_BLAME_REMOTE;
-	if (ends & LNET_BLAME_LOCAL)
+	if (ends & LNET_BLAME_LOCAL) {
+		for (nis = path->ni->sh; nis < path->ni->sh + sh->ln->nr_shards; nis++) {
+			heard_ns = max(heard_ns, last_seen(nis->heard, path->hop->ix));
+			failed |= lnet_is_within(last_seen(nis->failed, path->hop->ix), now_ns,
+						 LATELY_NS);
+		}
+		if (known || to_blame(heard_ns, failed, since_ns, now_ns))
+			blame |= LNET_BLAME_LOCAL;
 		lnet_seen_add(path->ni->sh[sh->ix].failed, path->hop->ix, now_ns);
-	if (ends & LNET_BLAME_REMOTE)
+	}
+	if (ends & LNET_BLAME_REMOTE) {
+		heard_ns = 0;
+		failed = false;
+		list_for_each_entry(other, &path->pni->paths, link) {
+			if (other == path)
+				continue;
+			heard_ns = max(heard_ns, other->evidence_ns);
+			failed |= lnet_is_within(other->failed_ns, now_ns, LATELY_NS);
+		}
+		if (known || to_blame(heard_ns, failed, since_ns, now_ns))
+			blame |= LNET_BLAME_REMOTE;
 		path->failed_ns = now_ns;
+	}
 	return blame;
 }
 

@@ -21,12 +21,6 @@
 #define UNKNOWN_MBIT	1000		/* for a link of unknown speed */
 #define NS_MAX		(1ULL << 35)	/* for 1 MiB */
 
-/* Time in ns for 1 MiB at @mbit. */
-static u64 nominal_ns(u32 mbit)
-{
-	return clamp_t(u64, div_u64(8ULL * 1000 << 20, mbit ? mbit : UNKNOWN_MBIT), 1, NS_MAX);
-}
-
 /* The measured time for 1 MiB, halved for each FORGET_NS since load->end_ns. */
 static u64 seen_ns(const struct lnet_load *load, u64 now_ns)
 {
@@ -40,9 +34,13 @@ u64 lnet_load_due_ns(const struct lnet_path *path, u32 bytes, u64 now_ns)
 	static const struct lnet_load none;
 	const struct lnet_load *load = path->stats ? &path->stats->load : &none;
 	u64 mib_ns = seen_ns(load, now_ns);
+	u32 mbit;
 
-	if (!mib_ns)
-		mib_ns = nominal_ns(READ_ONCE(path->ni->link_speed));
+	if (!mib_ns) {
+		mbit = READ_ONCE(path->ni->link_speed);
+		mib_ns = clamp_t(u64, div_u64(8ULL * 1000 << 20, mbit ? mbit : UNKNOWN_MBIT), 1,
+				 NS_MAX);
+	}
 	return ((load->bytes + bytes + HEADER_BYTES) >> 4) * mib_ns >> 16;
 }
 
@@ -78,32 +76,28 @@ void lnet_load_add(struct lnet_path *path, struct lnet_att *att, u64 now_ns)
 	load->bytes += att->load;
 }
 
-/* Counts @bytes as done at the last response on @path, which is after the attempt was sent. */
-static void took(const struct lnet_path *path, struct lnet_load *load, u32 bytes)
-{
-	u64 now_ns = path->evidence_ns, span_ns, mib_ns;
-
-	load->end_ns = now_ns;
-	if (path->back_ns > load->since_ns)	/* an outage gives no rate */
-		begin(load, path->back_ns);
-	load->done += bytes;
-	load->ends++;
-	span_ns = now_ns - min(now_ns, load->since_ns);
-	if (span_ns < (load->ends < SAMPLE_ENDS ? SAMPLE_LONG_NS : SAMPLE_NS))
-		return;
-	mib_ns = clamp_t(u64, div64_u64(span_ns << 20, load->done), 1, NS_MAX);
-	load->mib_ns = load->mib_ns ? load->mib_ns - load->mib_ns / 4 + mib_ns / 4 : mib_ns;
-	begin(load, now_ns);
-}
-
 void lnet_load_sub(struct lnet_path *path, struct lnet_att *att, bool left)
 {
 	struct lnet_load *load = &path->stats->load;
+	u64 now_ns = path->evidence_ns, span_ns, mib_ns;
 
-	if (left && path->evidence_ns > att->posted_ns)
-		took(path, load, att->load);
+	/* Its bytes count as done at the last response on @path, if that is later than its post. */
+	if (left && now_ns > att->posted_ns) {
+		load->end_ns = now_ns;
+		if (path->back_ns > load->since_ns)	/* an outage gives no rate */
+			begin(load, path->back_ns);
+		load->done += att->load;
+		load->ends++;
+		span_ns = now_ns - min(now_ns, load->since_ns);
+		if (span_ns >= (load->ends < SAMPLE_ENDS ? SAMPLE_LONG_NS : SAMPLE_NS)) {
+			mib_ns = clamp_t(u64, div64_u64(span_ns << 20, load->done), 1, NS_MAX);
+			load->mib_ns = load->mib_ns ?
+				       load->mib_ns - load->mib_ns / 4 + mib_ns / 4 : mib_ns;
+			begin(load, now_ns);
+		}
+	}
 	load->bytes -= att->load;
 	att->load = 0;
 	if (!load->bytes)
-		load->seen_ns = path->evidence_ns - min(path->evidence_ns, load->since_ns);
+		load->seen_ns = now_ns - min(now_ns, load->since_ns);
 }

@@ -21,8 +21,6 @@
 
 #define UP_AFTER	16U	/* successes until an NI that had health 0 is advertised as up */
 
-/* ---- values ---------------------------------------------------------------------------------- */
-
 bool lnet_ni_up(const struct lnet_ni *ni)
 {
 	return lnet_ni_service(ni) == LNET_NI_OK;
@@ -243,9 +241,7 @@ static void peer_set(struct lnet_pass *p, struct lnet_peer *peer, void *arg)
 		if (!h->ni) {
 			lnet_trace(health, pni->ln, &pni->nid, pni->health, h->value);
 			pni->health = h->value;
-			if (lnet_recs(p->sh))
-				p->sh->rec->ops->note_pni(p->sh, LNET_RK_HEALTH_SET, pni,
-							  pni->health);
+			lnet_rec_note(p->sh, note_pni, p->sh, LNET_RK_HEALTH_SET, pni, pni->health);
 			h->nr++;
 		}
 		list_for_each_entry(path, &pni->paths, link) {
@@ -277,8 +273,7 @@ static int health_set(struct lnet *ln, const struct lnet_nid *nid, int value, bo
 		lnet_trace(health, ln, &ni->nid, atomic_read(&ni->health), h.value);
 		atomic_set(&ni->health, h.value);
 		lnet_enter(&p, &ln->shard[0]);
-		if (lnet_recs(p.sh))
-			p.sh->rec->ops->note_ni(p.sh, LNET_RK_NI_HEALTH, ni, (u64)h.value);
+		lnet_rec_note(p.sh, note_ni, p.sh, LNET_RK_NI_HEALTH, ni, (u64)h.value);
 		lnet_leave(&p);
 		ni_announce(ni, h.value);
 		h.ni = ni;
@@ -302,36 +297,29 @@ int lnet_health_set_peer(struct lnet *ln, const struct lnet_nid *nid, int value)
 
 /* ---- report of the rails to a peer ----------------------------------------------------------- */
 
-/* [sh] */
-static const struct lnet_path *path_at(const struct lnet_peer *peer, unsigned int pos)
-{
-	const struct lnet_peer_ni *pni;
-	const struct lnet_path *path;
-
-	list_for_each_entry(pni, &peer->pnis, link)
-		list_for_each_entry(path, &pni->paths, link)
-			if (!pos--)
-				return path;
-	return NULL;
-}
-
 int lnet_rail_get(struct lnet *ln, const struct lnet_nid *peer, unsigned int pos,
 		  struct lnet_rail_info *info)
 {
 	struct lnet_peer_ni *pni = lnet_peer_ni_lookup(ln, peer);
+	const struct lnet_peer_ni *end;
 	const struct lnet_path *path;
 	struct lnet_pass p;
+	int rc = -ENOENT;
 
 	if (!pni)
 		return -ENOENT;
 	lnet_pass_begin(&p, ln, LNET_PASS_CALL);
 	lnet_enter_pni(&p, pni);
-	path = path_at(pni->peer, pos);
-	if (path)
-		*info = (struct lnet_rail_info){ path->ni->nid, path->pni->nid, path->nr_resent,
-						 (u32)lnet_path_health(path) };
+	list_for_each_entry(end, &pni->peer->pnis, link)
+		list_for_each_entry(path, &end->paths, link) {
+			if (pos--)
+				continue;
+			*info = (struct lnet_rail_info){ path->ni->nid, end->nid, path->nr_resent,
+							 (u32)lnet_path_health(path) };
+			rc = 0;
+		}
 	lnet_leave(&p);
 	lnet_pass_end(&p);
 	lnet_peer_ni_put(pni);
-	return path ? 0 : -ENOENT;
+	return rc;
 }

@@ -118,13 +118,6 @@ void lnet_path_log_failed(struct lnet_path *path, const char *why, u64 since_ns)
 /* Logs that @path has recovered, if its failure is logged. */
 void lnet_path_log_recovered(struct lnet_path *path, u64 now_ns);
 
-/* As lnet_path_log_recovered(), but only if the health of @path is at its maximum. */
-static inline void lnet_path_log_whole(struct lnet_path *path, u64 now_ns)
-{
-	if (unlikely(path->logged_ns) && path->health == LNET_HEALTH_MAX)
-		lnet_path_log_recovered(path, now_ns);
-}
-
 /* True if @b is NULL or works worse than @a. Being down counts first, being suspect second. */
 static inline bool lnet_path_is_better(const struct lnet_path *a, const struct lnet_path *b)
 {

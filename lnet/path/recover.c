@@ -34,8 +34,6 @@ enum { RECOVER_NOT, RECOVER_SLOW, RECOVER_QUICK };
 #define BUDGET_BURST		8	/* pings of a shard that may be sent back to back */
 #define CLAIMED_BURST_S		10ULL	/* bucket of a claimer, in s of recovery_ping_rate */
 
-/* ---- whether and when to ping ---------------------------------------------------------------- */
-
 /* True after recovery_limit without response; for a peer not configured, also after peer_age. */
 static bool given_up(const struct lnet *ln, const struct lnet_path *path, u64 now_ns)
 {
@@ -82,7 +80,8 @@ static void stop(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns)
 	path->pni->next_ping_ns = 0;
 	lnet_timer_cancel(&sh->wheel, &path->timer);
 	lnet_probe_leave(path);
-	lnet_path_log_whole(path, now_ns);
+	if (path->health == LNET_HEALTH_MAX)
+		lnet_path_log_recovered(path, now_ns);
 }
 
 /* Sends a ping as soon as the ping rate limit allows. */
@@ -144,19 +143,6 @@ static u64 ping_gap(const struct lnet *ln)
 	return div64_u64(NSEC_PER_SEC, READ_ONCE(ln->tun.recovery_ping_rate));
 }
 
-/*
- * [sh] Takes one ping from the bucket of @peer. Returns 0, or the ns until the bucket has one.
- * Without the bucket, a node would ping a peer for ever that replies to pings but fails all
- * requests. Each path recovers by separate pings, so each path adds a burst.
- */
-static u64 bucket_pay(struct lnet_pass *p, struct lnet_peer *peer)
-{
-	u64 gap_ns = ping_gap(p->ln);
-	u64 burst = READ_ONCE(p->ln->tun.recovery_ping_burst) * max(peer->nr_paths, 1U);
-
-	return lnet_bucket_take(&peer->pings_paid_ns, p->now_ns, gap_ns, burst * gap_ns);
-}
-
 void lnet_probe_refund(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	lockdep_assert_held(&p->sh->lock);
@@ -182,17 +168,6 @@ static bool claimer_pays(struct lnet_pass *p, const struct lnet_path *path)
 		return true;
 	lnet_count(p->sh, recovery_limited);
 	return false;
-}
-
-/* recovery_rate is a rate of the node: each shard has an equal part of it. */
-static void budget_take(struct lnet_shard *sh, u64 now_ns)
-{
-	u64 gap_ns = div64_u64(NSEC_PER_SEC * sh->ln->nr_shards,
-			       READ_ONCE(sh->ln->tun.recovery_rate));
-	u64 slack_ns = gap_ns * (BUDGET_BURST - 1);
-	u64 floor_ns = now_ns > slack_ns ? now_ns - slack_ns : 0;
-
-	sh->probes.budget_ns = max(sh->probes.budget_ns, floor_ns) + gap_ns;
 }
 
 /* ---- the queue ------------------------------------------------------------------------------- */
@@ -229,7 +204,7 @@ void lnet_probe_join(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns)
 static bool probe(struct lnet_pass *p, struct lnet_path *path)
 {
 	struct lnet_peer *peer = path->pni->peer;
-	u64 wait_ns;
+	u64 gap_ns, burst, wait_ns;
 
 	lnet_rec_path(p->sh, p->now_ns, PROBE, path, 0, 0);
 	if (!worth_it(p->sh, path, p->now_ns)) {
@@ -238,7 +213,13 @@ static bool probe(struct lnet_pass *p, struct lnet_path *path)
 	}
 	if (path->pinging >= pings_wanted(p->ln, path))
 		return false;			/* lnet_path_ping_done() continues */
-	wait_ns = bucket_pay(p, peer);
+	/*
+	 * Without the bucket, a node would ping a peer for ever that replies to pings but fails all
+	 * requests. Each path recovers by separate pings, so each path adds a burst.
+	 */
+	gap_ns = ping_gap(p->ln);
+	burst = READ_ONCE(p->ln->tun.recovery_ping_burst) * max(peer->nr_paths, 1U);
+	wait_ns = lnet_bucket_take(&peer->pings_paid_ns, p->now_ns, gap_ns, burst * gap_ns);
 	if (unlikely(wait_ns)) {
 		lnet_count(p->sh, recovery_limited);
 		ping_after(p, path, wait_ns);
@@ -264,11 +245,14 @@ static bool probe(struct lnet_pass *p, struct lnet_path *path)
 void lnet_probes_run(struct lnet_pass *p)
 {
 	struct lnet_probes *probes = &p->sh->probes;
+	/* recovery_rate is a rate of the node: each shard has an equal part of it. */
+	u64 gap_ns = div64_u64(NSEC_PER_SEC * p->ln->nr_shards,
+			       READ_ONCE(p->ln->tun.recovery_rate));
+	u64 slack_ns = gap_ns * (BUDGET_BURST - 1), floor_ns = p->now_ns - min(p->now_ns, slack_ns);
 	unsigned int nr;
 
 	lockdep_assert_held(&p->sh->lock);
-	if (lnet_recs(p->sh))
-		p->sh->rec->ops->note_line(p);
+	lnet_rec_note(p->sh, note_line, p);
 	for (nr = 0; nr < LNET_PASS_BURST && probes->budget_ns <= p->now_ns; nr++) {
 		struct lnet_path *path =
 			list_first_entry_or_null(&probes->line, struct lnet_path, line);
@@ -277,7 +261,7 @@ void lnet_probes_run(struct lnet_pass *p)
 			break;
 		list_del_init(&path->line);
 		if (probe(p, path))
-			budget_take(p->sh, p->now_ns);
+			probes->budget_ns = max(probes->budget_ns, floor_ns) + gap_ns;
 	}
 	lnet_timer_cancel(&p->sh->wheel, &probes->timer);
 	if (!list_empty(&probes->line))
@@ -347,18 +331,6 @@ static void ping_blame(struct lnet_pass *p, struct lnet_path *path, int status, 
 	lnet_health_charge(p->sh, path, how, ends, p->now_ns - ping_timeout(p->ln, path));
 }
 
-static bool is_last(const struct lnet_peer *peer)
-{
-	const struct lnet_peer_ni *pni;
-	const struct lnet_path *path;
-
-	list_for_each_entry(pni, &peer->pnis, link)
-		list_for_each_entry(path, &pni->paths, link)
-			if (!path->down_ns && lnet_ni_has_link(path->ni))
-				return false;
-	return true;
-}
-
 static const char *ping_why(int status)
 {
 	switch (status) {
@@ -378,6 +350,9 @@ static const char *ping_why(int status)
 
 static void path_down(struct lnet_path *path, int status, u64 now_ns)
 {
+	const struct lnet_peer *peer = path->pni->peer;
+	const struct lnet_peer_ni *pni;
+	const struct lnet_path *other;
 	struct lnet *ln = path->ni->ln;
 
 	if (path->down_ns)
@@ -385,8 +360,13 @@ static void path_down(struct lnet_path *path, int status, u64 now_ns)
 	path->down_ns = path->suspect_ns ? path->suspect_ns : now_ns;
 	lnet_trace(path, path);
 	lnet_path_log_failed(path, ping_why(status), path->down_ns);
-	if (lnet_log_is_on(ln) && path->pni->peer && is_last(path->pni->peer))
-		lnet_log_peer_cut(ln, &path->pni->peer->primary);
+	if (!peer || !lnet_log_is_on(ln))
+		return;
+	list_for_each_entry(pni, &peer->pnis, link)
+		list_for_each_entry(other, &pni->paths, link)
+			if (!other->down_ns && lnet_ni_has_link(other->ni))
+				return;
+	lnet_log_peer_cut(ln, &peer->primary);
 }
 
 /*

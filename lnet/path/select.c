@@ -70,11 +70,6 @@ static __always_inline s64 numa_distance(const struct walk *w, const struct lnet
 	return max(far, w->numa_near);
 }
 
-static bool usable(const struct lnet_path *path)
-{
-	return lnet_rec_asked(path->pni->sh, lnet_route_usable(path));
-}
-
 /* A drained or damped interface ranks above one without link, and below all others. */
 static s64 rank_link(const struct lnet_path *path)
 {
@@ -96,7 +91,7 @@ static __always_inline s64 rank_of(const struct walk *w, const struct lnet_path 
 	case LNET_RANK_link_up:
 		return rank_link(path);
 	case LNET_RANK_route_up:
-		return !routed || usable(path);
+		return !routed || lnet_rec_asked(w->sh, lnet_route_usable(path));
 	case LNET_RANK_responsive:	/* a suspect router affects all paths through it */
 		return !path->suspect_ns && !path->trunk->suspect_ns;
 	case LNET_RANK_direct:
@@ -218,7 +213,9 @@ static struct lnet_path *next_path(const struct walk *w, struct lnet_path *path)
 
 static bool is_open(const struct lnet_path *path)
 {
-	return rank_link(path) > 0 && (!lnet_path_routed(path) || usable(path));
+	return rank_link(path) > 0 &&
+	       (!lnet_path_routed(path) ||
+		lnet_rec_asked(path->pni->sh, lnet_route_usable(path)));
 }
 
 /* [sh] Lists a candidate if there is room. @best is always listed: it replaces the last one. */
@@ -395,17 +392,6 @@ static void taken(struct lnet_shard *sh, const struct lnet_select *s, struct lne
 				   max(mine, 1U) * (LNET_WEIGHT_MAX - wear));
 }
 
-static void record(struct lnet_shard *sh, struct lnet_select *s, const struct lnet_path *path)
-{
-	const struct walk w = walk_of(sh, s, NULL, NULL);
-	s64 rank[LNET_NR_PATH_RANKS];
-
-	if (path)
-		ranks_fill(&w, path, rank);
-	sh->rec->ops->note_select(sh, path, s->decided_by | s->nr_cand << 8, s->tried, s->exclude,
-				  path ? rank : NULL);
-}
-
 struct lnet_path *lnet_select(struct lnet_shard *sh, struct lnet_select *s)
 {
 	struct lnet_path *path;
@@ -414,8 +400,15 @@ struct lnet_path *lnet_select(struct lnet_shard *sh, struct lnet_select *s)
 	path = find(sh, s);
 	if (path)
 		taken(sh, s, path);
-	if (lnet_recs(sh))
-		record(sh, s, path);
+	if (lnet_recs(sh)) {
+		const struct walk w = walk_of(sh, s, NULL, NULL);
+		s64 rank[LNET_NR_PATH_RANKS];
+
+		if (path)
+			ranks_fill(&w, path, rank);
+		sh->rec->ops->note_select(sh, path, s->decided_by | s->nr_cand << 8, s->tried,
+					  s->exclude, path ? rank : NULL);
+	}
 	lnet_trace(select, s, path);
 	return path;
 }
@@ -437,9 +430,8 @@ static struct lnet_path *select_only(struct lnet_shard *sh, const struct lnet_pe
 {
 	struct lnet_path *path = only_path(peer);
 
-	if (!path || (!peer->mr && (path->pni != to || to->sticky != path->ni)))
-		return NULL;
-	if (path->pni->deleted || path->gone || path->ni->state != NI_ACTIVE ||
+	if (!path || (!peer->mr && (path->pni != to || to->sticky != path->ni)) ||
+	    path->pni->deleted || path->gone || path->ni->state != NI_ACTIVE ||
 	    path->ni->net != path->hop->net || !lnet_path_whole(path))
 		return NULL;
 	path->ni->sh[sh->ix].turn = path->hop->turn = ++sh->turn;

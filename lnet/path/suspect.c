@@ -3,8 +3,6 @@
 #include "path/path.h"
 #include "shard/trace.h"
 
-/* ---- suspicion and liveness ------------------------------------------------------------------ */
-
 #define GAP_HALVED_NS	(250 * (u64)NSEC_PER_MSEC)
 
 u64 lnet_path_round_trip(const struct lnet_path *path)
@@ -70,9 +68,23 @@ void lnet_path_suspect(struct lnet_pass *p, struct lnet_path *path)
 	}
 }
 
-/* Estimates the round-trip time as TCP does (RFC 6298). */
-static void rtt_add(struct lnet_path *path, u64 rtt_ns)
+/*
+ * Estimates the round-trip time as TCP does (RFC 6298). The reply to a message that was sent before
+ * the path recovered measures the outage, not the round-trip time (Karn's algorithm of TCP). But a
+ * path that is slower now would remain suspect for ever. So the first such time counts, limited so
+ * that the response timeout cannot grow manyfold.
+ */
+static void measured(const struct lnet *ln, struct lnet_path *path, u64 now_ns, u64 rtt_ns)
 {
+	u64 after_ns;
+
+	if (unlikely(now_ns - rtt_ns < path->back_ns)) {
+		if (path->back_measured)
+			return;
+		path->back_measured = true;
+		after_ns = round_trips(ln, path);
+		rtt_ns = min(rtt_ns, path->srtt_ns ? 2 * after_ns : after_ns / 3);
+	}
 	if (!path->srtt_ns) {
 		path->srtt_ns = rtt_ns;
 		path->rttvar_ns = rtt_ns / 2;
@@ -81,24 +93,6 @@ static void rtt_add(struct lnet_path *path, u64 rtt_ns)
 	path->rttvar_ns =
 		path->rttvar_ns - path->rttvar_ns / 4 + abs_diff(path->srtt_ns, rtt_ns) / 4;
 	path->srtt_ns = path->srtt_ns - path->srtt_ns / 8 + rtt_ns / 8;
-}
-
-/*
- * The reply to a message that was sent before the path recovered measures the outage, not the
- * round-trip time (Karn's algorithm of TCP). But a path that is slower now would remain suspect for
- * ever. So the first such time counts, limited so that the response timeout cannot grow manyfold.
- */
-static void measured(const struct lnet *ln, struct lnet_path *path, u64 now_ns, u64 rtt_ns)
-{
-	u64 after_ns;
-
-	if (likely(now_ns - rtt_ns >= path->back_ns)) {
-		rtt_add(path, rtt_ns);
-	} else if (!path->back_measured) {
-		path->back_measured = true;
-		after_ns = round_trips(ln, path);
-		rtt_add(path, min(rtt_ns, path->srtt_ns ? 2 * after_ns : after_ns / 3));
-	}
 }
 
 void lnet_path_alive(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns, u64 rtt_ns)
@@ -120,10 +114,8 @@ void lnet_path_alive(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns, 
 	}
 	if (rtt_ns)
 		measured(sh->ln, path, now_ns, rtt_ns);
-	if (was_down)
+	if (unlikely(path->logged_ns) && (was_down || path->health == LNET_HEALTH_MAX))
 		lnet_path_log_recovered(path, now_ns);
-	else
-		lnet_path_log_whole(path, now_ns);
 	if (likely(!was_bad))
 		return;
 	path->suspect_ns = 0;
@@ -152,8 +144,6 @@ enum lnet_outcome lnet_att_silence(const struct lnet_att *att)
 	return acked || att->path->evidence_ns > att->posted_ns ? LNET_REMOTE_TIMEOUT :
 								  LNET_NETWORK_TIMEOUT;
 }
-
-/* ---- hedging budget -------------------------------------------------------------------------- */
 
 bool lnet_hedge_allowed(struct lnet_shard *sh, struct lnet_peer *peer)
 {
