@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What every driver must do, checked over a pair of its NIs. */
+/* The contract that every driver must meet, checked over two NIs of the driver. */
 #include "contract_core.h"
 
 #define MS		((u64)NSEC_PER_MSEC)
 #define STEP_NS		(10 * MS)
-/* by the clock of the environment, which run() alone moves */
+/* how late a completion may be, by the clock of the environment, which only run() moves */
 #define LATE_MAX_NS	STEP_NS
 #define STEPS_MAX	1000U
 #define NR_MANY		40U
@@ -143,7 +143,7 @@ static struct msg *msg_new(struct contract_node *node, struct list_head *msgs, e
 	return msg;
 }
 
-/* Not taken means: never given back, and why is said. */
+/* If the driver does not take an attempt, it names an outcome and never completes the attempt. */
 static void msg_send(struct lnet_pass *p, struct msg *msg)
 {
 	struct lnet_ni *ni = msg->node->ni;
@@ -395,7 +395,7 @@ static void test_close(struct contract_pair *pair)
 	send_many(&pair->node[0], &msgs, PLAN_CLOSE, 100, 1);
 	run_until_begun(pair, 1);
 	run_until_given(pair, &msgs);
-	/* over new connections, or refused for a while */
+	/* over new connections, or rejected for a while */
 	send_many(&pair->node[0], &msgs, PLAN_LAND, 100, 1);
 	run_until_given(pair, &msgs);
 	each_landed_well(receiver(pair));
@@ -416,13 +416,13 @@ static void test_rx_stop(struct contract_pair *pair)
 		lnet_pass_begin(&p, &node->ln, LNET_PASS_WORKER);
 		node->ni->ops->rx_stop(&p, node->ni, &got->rx);
 		lnet_pass_end(&p);
-		/* the memory is not the driver's once it answered */
+		/* once the driver has completed the receive, it no longer owns the memory */
 		memset(got->memory, 0x11, 1);
 	}
 	run_until_landed(pair, 1);
 	CU_ASSERT(got->how == LNET_STOPPED || got->how == LNET_OK);
 	run_until_given(pair, &msgs);
-	send_many(&pair->node[0], &msgs, PLAN_LAND, 100, 1);	/* what follows is read as before */
+	send_many(&pair->node[0], &msgs, PLAN_LAND, 100, 1);	/* read as before */
 	run_until_landed(pair, 2);
 	run_until_given(pair, &msgs);
 	msgs_free(&msgs);
@@ -440,7 +440,7 @@ static void cancel_all(struct contract_node *node, struct list_head *msgs, enum 
 	lnet_pass_end(&p);
 }
 
-/* Queued without a bell, nothing may be on the wire: each comes back at once, or arrives. */
+/* Without a doorbell perhaps nothing is sent: each is completed at once, or delivered. */
 static void test_cancel_unsent(struct contract_pair *pair)
 {
 	struct contract_node *node = &pair->node[0];
@@ -461,7 +461,7 @@ static void test_cancel_unsent(struct contract_pair *pair)
 	list_for_each_entry(msg, &msgs, link)
 		arrived += msg->how == LNET_OK || msg->how == LNET_CONFIRMED;
 	run_until_landed(pair, arrived);
-	cancel_all(node, &msgs, LNET_CANCEL_UNSENT);	/* no longer the driver's: ignored */
+	cancel_all(node, &msgs, LNET_CANCEL_UNSENT);	/* all completed: ignored */
 	msgs_free(&msgs);
 }
 
@@ -481,7 +481,7 @@ static void test_cancel_abort(struct contract_pair *pair)
 		pair->driver->run(pair, MS);
 		cancel_all(node, &msgs, LNET_CANCEL_ABORT);
 	}
-	CU_ASSERT(all_given(&msgs));		/* promptly, though nobody took the messages */
+	CU_ASSERT(all_given(&msgs));		/* promptly, though no receiver took the messages */
 	land_waiting(receiver(pair));
 	for (i = 0; i < 20; i++)
 		pair->driver->run(pair, STEP_NS);
@@ -489,7 +489,7 @@ static void test_cancel_abort(struct contract_pair *pair)
 	msgs_free(&msgs);
 }
 
-/* Attempts that the driver does not hold: one landed, one waits for its buffer, one is not sent. */
+/* Attempts that the driver does not hold: one received, one waits for a buffer, one is unsent. */
 static void test_cancel_not_held(struct contract_pair *pair)
 {
 	struct contract_node *node = &pair->node[0];
@@ -536,7 +536,7 @@ static void test_stop(struct contract_pair *pair)
 	contract_node_stop(node);
 	CU_ASSERT(all_given(&msgs));
 	for (i = 0; i < 5; i++)
-		pair->driver->run(pair, STEP_NS);	/* nothing comes any more */
+		pair->driver->run(pair, STEP_NS);	/* no more upcalls */
 	msgs_free(&msgs);
 }
 
@@ -587,8 +587,8 @@ static bool is_lost(struct contract_node *node, u32 epoch)
 }
 
 /*
- * What was posted before the cut is told lost; what is posted over new connections has a later
- * epoch.
+ * The driver reports attempts that were posted before the cut as lost. Attempts that are posted
+ * over new connections have a later epoch.
  */
 static void test_path_lost(struct contract_pair *pair)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A core for drivers under test: obeys the plan that a message carries, and records and judges each
- * upcall.
+ * A core for drivers under test: it follows the plan that each message carries, and records and
+ * checks each upcall.
  */
 #include "contract_core.h"
 #include "topology/topology.h"
@@ -69,7 +69,7 @@ static bool bytes_ok(const struct lnet_frag *frags, unsigned int seq, u32 len)
 		for (i = 0; i < frags[f].len && pos < len; i++, pos++)
 			if (base[i] != contract_byte(seq, pos))
 				return false;
-		for (; i < frags[f].len; i++)		/* beyond what was wanted */
+		for (; i < frags[f].len; i++)		/* beyond the wanted bytes */
 			if (base[i] != GUARD)
 				return false;
 		for (i = 1; i <= FRAME; i++)
@@ -138,7 +138,7 @@ int contract_node_start(struct contract_pair *pair, unsigned int ix)
 	return ops->ni_start(ni);
 }
 
-/* As the core does before it stops an NI: what waits is dropped, in its own pass. */
+/* As the core does before it stops an NI: drops waiting messages in a separate pass. */
 static void drop_waiting(struct contract_node *node)
 {
 	struct lnet_pass p;
@@ -186,7 +186,7 @@ void contract_node_free(struct contract_node *node)
 	free(node->ni);
 }
 
-/* ---- passes and small answers ---------------------------------------------------------------- */
+/* ---- passes and small replies ---------------------------------------------------------------- */
 
 void lnet_pass_begin(struct lnet_pass *p, struct lnet *ln, enum lnet_pass_kind kind)
 {
@@ -492,7 +492,7 @@ struct lnet_rx *lnet_rx_get(struct lnet_pass *p)
 	return &got->rx;
 }
 
-/* Wants all of it but, now and then, the last few bytes. */
+/* Wants the whole payload, but for some messages all except the last 5 bytes. */
 static void aim(struct got *got)
 {
 	u32 len = got->hdr.payload_len;
@@ -527,7 +527,7 @@ enum lnet_verdict lnet_rx_begin(struct lnet_pass *p, struct lnet_ni *ni, struct 
 	CU_ASSERT_PTR_NOT_NULL(from);
 	got->begun = true;
 	got->hdr = *hdr;
-	/* Garbage has no plan. */
+	/* A corrupt message has no plan. */
 	got->plan = hdr->msg.put.match_bits <= PLAN_STOP ? (enum plan)hdr->msg.put.match_bits
 							 : PLAN_SKIP;
 	got->seq = (unsigned int)hdr->msg.put.hdr_data;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the suite of contract.c and its small core share. */
+/* Types and functions that the suite of contract.c shares with its small core. */
 #ifndef TESTS_UNIT_CONTRACT_CORE_H
 #define TESTS_UNIT_CONTRACT_CORE_H
 
 #include "contract.h"
 
-/* What the receiver shall do with a message; travels in its match bits. */
+/* How the receiver handles a message; sent in its match bits. */
 enum plan {
 	PLAN_LAND,
 	PLAN_SKIP,
 	PLAN_CLOSE,
-	PLAN_LATER_LAND,	/* the suite calls ops->land in its own time */
+	PLAN_LATER_LAND,	/* the suite calls ops->land later */
 	PLAN_LATER_SKIP,
-	/* ops->land comes while rx_begin() still runs, as from another thread */
+	/* ops->land is called while rx_begin() still runs, as from another thread */
 	PLAN_LATER_AT_ONCE,
-	PLAN_STOP,		/* ops->rx_stop in its own time */
+	PLAN_STOP,		/* the suite calls ops->rx_stop later */
 };
 
 struct msg {			/* sent */
@@ -29,7 +29,7 @@ struct msg {			/* sent */
 	bool taken, posted;
 	bool urgent, once;
 	unsigned int nr_done;
-	int err;			/* of lnet_att_unconnected() */
+	int err;			/* the argument of lnet_att_unconnected() */
 	enum lnet_outcome how;
 	u64 done_ns;
 };
@@ -43,7 +43,7 @@ struct got {			/* received */
 	u8 *memory;
 	unsigned int seq;
 	enum plan plan;
-	bool begun, waits;	/* waits: LATER was said, land was not called yet */
+	bool begun, waits;	/* waits: the verdict was LATER, and land was not called yet */
 	unsigned int nr_done;
 	enum lnet_outcome how;
 };
@@ -61,8 +61,8 @@ u64 contract_now(struct contract_node *node);
 /* The byte at @pos of the payload of message @seq. */
 u8 contract_byte(unsigned int seq, u32 pos);
 /*
- * @memory for @len bytes cut in three at odd places, into @frags; the bytes lie from @memory[odd]
- * on.
+ * Allocates memory for @len bytes and divides it at odd offsets into three fragments, @frags. The
+ * bytes start at offset @odd of the returned memory.
  */
 u8 *contract_frags(struct lnet_frag frags[3], u32 len, unsigned int odd);
 bool contract_payload_ok(const struct got *got);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Puts a driver on the core of contract.c instead of the real one: include this first, then the
+ * Connects a driver to the core of contract.c instead of the real one: include this first, then the
  * driver's C files.
  *
- * So one test program holds both cores. A program of its own may define CONTRACT_REAL_NAMES and
+ * So one test program contains both cores. A separate program may define CONTRACT_REAL_NAMES and
  * link objects instead.
  */
 #ifndef TESTS_UNIT_CONTRACT_RENAME_H

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Which legal edges of the core's machines the unit tests took; those they cannot, and why. */
+/*
+ * Reports legal edges of the core's state machines that no test took, unless the table excuses
+ * them.
+ */
 #include "model/model.h"
 #include "edges.h"
 
@@ -53,7 +56,7 @@ static const struct edge all[] = {
 #undef EDGE
 };
 
-/* Legal, but out of reach: a row that is taken after all must go. */
+/* Legal, but unreachable. If a test takes the edge of a row, the row must be removed. */
 static const struct {
 	const char *name, *why;
 } unreached[] = {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Runs all unit tests, or those named on the command line, and says how many passed.
+ * Runs all unit tests, or those named on the command line, and prints how many passed.
  *
  *	build/FLAVOUR/unit [-l] [-t] [-T FILE] [SUITE[/PART OF A NAME]]...
  *
  * -l lists the cases and runs none. -t prints the processor time of each case in ms, children
- * included. -T writes the names of the suites that started a thread to FILE, one a line.
+ * included. -T writes the names of the suites that started a thread to FILE, one per line.
  */
 #include "unit.h"
 #include "edges.h"
@@ -112,7 +112,7 @@ static bool wanted(const char *suite, const char *test, char **names, int nr_nam
 	return nr_names == 0;
 }
 
-/* CUnit keeps the failures of all suites run so far in one chain; those after @nr are new. */
+/* CUnit keeps the failures of all suites in one list; those after the first @nr_listed are new. */
 static void print_failures(void)
 {
 	CU_pFailureRecord rec = CU_get_failure_list();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Sockets made of memory: see sock_fake.h. */
+/* Sockets in memory: see sock_fake.h. */
 #include "sock_fake.h"
 
 struct fake_world fw;

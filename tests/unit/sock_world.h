@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The TCP driver compiled for tests: on the core of contract.c, and with sockets that can be made
- * to fail.
+ * The TCP driver compiled for tests: on the core of contract.c, with sockets that can be made to
+ * fail.
  */
 #ifndef TESTS_UNIT_SOCK_WORLD_H
 #define TESTS_UNIT_SOCK_WORLD_H
@@ -28,7 +28,7 @@ ssize_t test_recvmsg(int fd, struct msghdr *msg, int flags);
 int test_timerfd_settime(int fd, int flags, const struct itimerspec *when, struct itimerspec *was);
 ssize_t test_recv(int fd, void *buf, size_t len, int flags);
 
-/* What the driver must have left behind nothing of. @priv: an NI's, after ni_stop. */
+/* Checks that the driver left nothing behind. @priv: of an NI, after ni_stop. */
 void sock_world_check(void *priv);
 
 #endif
