@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A node and a client of it in one process: requests are answered before the call returns. */
+/* A node and its client in one process: requests are answered before the call returns. */
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
 #include "ctl_world.h"
@@ -22,7 +22,7 @@ static void wake(void *arg)
 	((struct world *)arg)->nr_wakes++;
 }
 
-/* This machine has eth1 alone, with 10.0.1.1. */
+/* This machine has only eth1, with 10.0.1.1. */
 static int first_nid(void *arg, u32 net, struct lnet_nid *nid, char ifname[16])
 {
 	strscpy(ifname, "eth1", 16);
@@ -68,7 +68,7 @@ static void put_verdict(void *at, size_t size, const struct nlmsghdr *req, int e
 	memcpy((u8 *)at + sizeof(ack) + sizeof(a), text, len);
 }
 
-/* Does it end with a key table? Stock's tool gets no text from one without a value. */
+/* True if the piece ends with a key table. Without a value, stock's tool prints nothing for it. */
 static bool piece_is_dull(const u32 *buf, u32 len)
 {
 	const struct nlmsghdr *h = (const void *)buf;

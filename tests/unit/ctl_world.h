@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A node and a client of it in one process, without a socket. */
+/* A node and its client in one process, without a socket. */
 #ifndef TESTS_UNIT_CTL_WORLD_H
 #define TESTS_UNIT_CTL_WORLD_H
 
@@ -11,21 +11,24 @@ struct world {
 	struct lnet *ln;
 	struct lnet_control ctl;
 	struct lnetctl *c;
-	u32 size;			/* of the pieces in which answers come */
+	u32 size;			/* of the pieces into which replies are divided */
 	unsigned int nr_pieces, nr_wakes;
 	unsigned int nr_dull;		/* pieces that end with a key table */
-	bool comments;			/* a comment comes first when an answer is not there yet */
-	unsigned int piece_at;		/* after that piece: */
+	bool comments;			/* send a comment first if the reply is not ready */
+	unsigned int piece_at;		/* after this piece, call: */
 	void (*piece)(struct world *w);
-	bool late;			/* the interface "late" has come */
+	bool late;			/* the interface "late" exists */
 };
 
-/* Configured; interfaces ethN have the address 10.0.N.1, this machine has eth1; 10.0.99.1 late. */
+/*
+ * The node is configured. Interface ethN has 10.0.N.1, "late" has 10.0.99.1; this machine has only
+ * eth1.
+ */
 void ctl_world_begin(struct world *w);
 void ctl_world_end(struct world *w);
-/* Serves one message, for lnetctl_open_local() with @arg a world. */
+/* Serves one message, for lnetctl_open_local(); @arg is a world. */
 int ctl_world_serve(void *arg, const void *msg, size_t len, lnetctl_reply_fn reply, void *to);
-/* one more client, to be closed */
+/* one more client, which the caller closes */
 struct lnetctl *ctl_world_client(struct world *w);
 int ctl_net_add(struct world *w, const char *net, const char *interfaces);
 

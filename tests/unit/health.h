@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * lnet/path/health.c among stand-ins for what it calls, in a node with some rails to one peer; for
- * the tests of it, each of which defines HEALTH_T(name), the names it has there.
+ * lnet/path/health.c with stubs for the functions that it calls, in a node with some rails to one
+ * peer. Each test of that file defines HEALTH_T(name), the names of the functions in that test.
  */
 #ifndef TESTS_UNIT_HEALTH_H
 #define TESTS_UNIT_HEALTH_H
@@ -58,7 +58,7 @@
 #define MS ((u64)NSEC_PER_MSEC)
 #define SEC ((u64)NSEC_PER_SEC)
 
-/* ---- stand-ins for the rest of the core ------------------------------------------------------ */
+/* ---- stubs for the rest of the core ---------------------------------------------------------- */
 
 #define PINGS_MAX 20000
 static struct {
@@ -160,7 +160,7 @@ static const __maybe_unused struct lnet_lnd_ops lnd = { .name = "unit", .path_re
 static struct world *w;
 static struct lnet_pass pass;
 
-/* @nr interfaces at either end, each pair on a net of its own, or all on one @net. */
+/* @nr interfaces at each end, each pair on a separate net, or all on one @net. */
 static __maybe_unused void setup_nets(unsigned int nr, unsigned int net)
 {
 	unsigned int i;
@@ -219,7 +219,7 @@ static __maybe_unused int ni_health(unsigned int i)
 	return atomic_read(&w->ni[i]->health);
 }
 
-/* Which pings are answered, and after how long. */
+/* Which pings have a reply, and their round-trip time. */
 struct fate {
 	bool (*answered)(const struct lnet_path *path, u64 at_ns);
 	u64 rtt_ns;
@@ -261,7 +261,7 @@ static __maybe_unused void timers_run(void)
 	end();
 }
 
-/* Lets time pass in steps of @step_ns. */
+/* Advances the clock by @span_ns in steps of @step_ns, with pings and timers. */
 static __maybe_unused void run(u64 span_ns, u64 step_ns, const struct fate *fate)
 {
 	u64 until_ns = w->now_ns + span_ns;

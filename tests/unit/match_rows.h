@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Rows of entries and messages, and how to make them, for the tests of matching and parking. */
+/*
+ * Rows of match entries and messages, and functions to build them, for matching and lazy portals.
+ */
 #ifndef TESTS_UNIT_MATCH_ROWS_H
 #define TESTS_UNIT_MATCH_ROWS_H
 
@@ -15,7 +17,7 @@
 
 static char memory[4096] __maybe_unused;
 
-/* NIDs by a small number: 1, 2 are NIDs of one peer (1 its primary), 3 of another; 0 is ANY. */
+/* NIDs by number: 1 and 2 are NIDs of one peer (1 its primary), 3 is of another, 0 is ANY. */
 static inline struct lnet_nid nid_of(u8 n)
 {
 	struct lnet_nid nid = LNET_NID_ANY;
@@ -53,14 +55,14 @@ static inline struct lnet_peer_ni *pni_other(u8 n)
 	return &pni[n];
 }
 
-struct me_row {				/* an entry with its MD; length 0: there is no such entry */
+struct me_row {				/* an entry with its MD; length 0: no entry */
 	u32 length, options;
 	s32 threshold;
 	u32 max_size;
 	u64 bits, ignore;
 	u8 nid;
 	u32 pid;
-	u8 pos, unlink;			/* @unlink: of both */
+	u8 pos, unlink;			/* @unlink applies to both */
 	u8 bare;			/* an ME without MD */
 };
 
@@ -68,7 +70,7 @@ struct msg {
 	u8 type;
 	u32 rlength, offset;
 	u64 bits;
-	u8 nid;				/* primary of the sender */
+	u8 nid;				/* number of the sender's primary NID */
 	u32 pid, portal;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The world of the descriptor and matching tests: the files under test, and players for what they
- * call.
+ * The environment of the tests of MDs and matching: the files under test, and stubs for the
+ * functions that they call.
  */
 #include "md_world.h"
 #include "shard/hooks.h"
@@ -69,7 +69,7 @@ struct lnet_evt *lnet_evt_new(struct lnet *ln)
 	return kzalloc(sizeof(struct lnet_evt), GFP_KERNEL);
 }
 
-static struct mw *only;		/* lnet_evt_free() is told no instance */
+static struct mw *only;		/* lnet_evt_free() has no argument for the instance */
 
 void lnet_evt_free(struct lnet_evt *e)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A small world for tests of descriptors and matching: md_world.c compiles their sources under
- * other names, next to a pass, a shard and receivers that only record, so that nothing else of the
- * core takes part.
+ * A small environment for tests of MDs and matching. md_world.c compiles their sources under other
+ * names. A pass, a shard and receivers that only record replace the rest of the core.
  */
 #ifndef TESTS_UNIT_MD_WORLD_H
 #define TESTS_UNIT_MD_WORLD_H
@@ -53,7 +52,7 @@
 #define lnet_match_drop_ni	mw_match_drop_ni
 #define lnet_md_is_pooled	mw_md_is_pooled
 #define lnet_rx_is_wanted	mw_rx_is_wanted
-/* Played by the world: */
+/* Replaced by stubs in md_world.c: */
 #define lnet_pass_begin		mw_pass_begin
 #define lnet_pass_end		mw_pass_end
 #define lnet_enter		mw_enter
@@ -71,9 +70,9 @@
 #include "xfer/xfer.h"
 #include "receive/receive.h"
 
-#define MW_TIMEOUT_NS	1000ULL		/* transaction timeout of the world */
+#define MW_TIMEOUT_NS	1000ULL		/* transaction timeout of the tests */
 
-struct mw_told {			/* what lnet_rx_matched() was told */
+struct mw_told {			/* the arguments of a call of lnet_rx_matched() */
 	struct lnet_rx *rx;
 	enum lnet_verdict verdict;
 	enum lnet_outcome why;
@@ -84,23 +83,23 @@ struct mw {
 	struct lnet ln;
 	struct lnet_shard shard;
 	u64 now_ns;
-	int nr_kicks, nr_evts;		/* nr_evts: events that exist */
+	int nr_kicks, nr_evts;		/* nr_evts: events in existence */
 	struct mw_told told[64];
 	unsigned int nr_told;
-	/* What lnet_ops_md_aborted() does, beside counting. */
+	/* Called by lnet_ops_md_aborted(), which otherwise only counts. */
 	void (*aborted)(struct mw *w, struct lnet_pass *p, struct lnet_md *md);
 	unsigned int nr_aborted;
 };
 
 void mw_init(struct mw *w);
-void mw_fini(struct mw *w);		/* asserts that no event is left and nothing is parked */
+void mw_fini(struct mw *w);		/* asserts that no event and no queued request is left */
 struct mw *mw_of(struct lnet *ln);
-/* A pass that does nothing but deliver; WORKER takes what the shard has ready. */
+/* A pass that only delivers events; WORKER takes the ready events of the shard. */
 void mw_visit(struct mw *w, enum lnet_pass_kind kind);
 /* Posts an event of @kind and @status in a pass of @kind_of_pass. */
 void mw_post(struct mw *w, enum lnet_pass_kind kind_of_pass, struct lnet_md *md, u8 kind,
 	     int status, bool last);
-struct lnet_md *mw_md(struct mw *w, lnet_md_t h);	/* NULL: stale */
+struct lnet_md *mw_md(struct mw *w, lnet_md_t h);	/* NULL if the handle is stale */
 bool mw_me_exists(struct mw *w, lnet_me_t h);
 
 static inline struct lnet_md *md_use_one(struct lnet *ln, lnet_md_t h, int *err)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a stock module's netlink family says to our commands: for lnetctl_open_local(). */
+/* A stock module's reply to a command of this project, for lnetctl_open_local(). */
 #ifndef TESTS_UNIT_NO_FAMILY_H
 #define TESTS_UNIT_NO_FAMILY_H
 
 #include <linux/netlink.h>
 
-/* The family knows no command of ours. */
+/* The stock family does not know the commands of this project. */
 static int no_family_ask(void *arg, const void *msg, size_t len, lnetctl_reply_fn reply, void *to)
 {
 	struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The node of unit tests: its clock, its driver. */
+/* The node of unit tests, with its clock and its driver. */
 #include "node.h"
 #include "shard/shard.h"
 #include "xfer/xfer.h"

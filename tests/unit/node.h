@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A node for unit tests: an environment whose clock the test moves, and a driver that does as told
- * and records.
+ * A node for unit tests: an environment with a clock that the test moves, and a driver that follows
+ * the test's instructions and records calls.
  */
 #ifndef TESTS_UNIT_NODE_H
 #define TESTS_UNIT_NODE_H
@@ -17,12 +17,12 @@ struct fake_env {
 
 void fake_env_init(struct fake_env *fake);
 
-/* What the driver of nets tcp and o2ib is told and saw; one at a time, reset by node_begin(). */
+/* Settings and records of the driver of nets tcp and o2ib; one at a time, reset by node_begin(). */
 struct fake_lnd {
 	int start_error;
 	unsigned int nr_starts, nr_stops, nr_gone;
 	bool found_in_start;	/* lnet_ni_find() found the NI in ni_start */
-	u8 state_in_stop;	/* of the NI in ni_stop */
+	u8 state_in_stop;	/* state of the NI in ni_stop */
 	bool (*in_stop)(struct lnet_ni *ni);
 };
 
@@ -35,7 +35,7 @@ extern const struct lnet_lnd_ops fake_tcp_ops;
  */
 struct lnet *node_begin(unsigned int nr_shards);
 void node_end(struct lnet *ln);
-void node_work(struct lnet *ln);	/* what the worker of each shard would do now */
+void node_work(struct lnet *ln);	/* runs the worker of each shard once */
 /*
  * Replies to all pings of listed NIDs until no such ping is left. The reply is @len bytes of @info;
  * if @refuses(nid), it lists only that NID.
@@ -45,8 +45,8 @@ void node_answer(struct lnet *ln, const void *info, u32 len,
 #define NODE_LIST_FEATURES \
 	(LNET_FEAT_NI_STATUS | LNET_FEAT_RTE_DISABLED | LNET_FEAT_MULTI_RAIL | LNET_FEAT_DISCOVERY)
 /*
- * A ping info of a multi-rail node with the @nr NIDs from number @at on; @mixed: every second one
- * is of IPv6. The caller drops it.
+ * Encodes the ping info of a multi-rail node with @nr NIDs, from number @at on. If @mixed, every
+ * second NID is an IPv6 address. The caller drops the returned reference.
  */
 struct lnet_copy *node_list_from(unsigned int at, unsigned int nr, bool mixed, u32 *len);
 struct lnet_nid nid(const char *text);

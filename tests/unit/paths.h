@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A node with one shard, some NIs and one peer, laid out by hand, under a clock that the test sets:
- * for tests of files that look at paths. Such a test includes the source file, with what that calls
- * and offers renamed, and so does not depend on the rest of the core.
+ * A node with one shard, some NIs and one peer, built directly, under a clock that the test sets:
+ * for tests of files that use paths. Such a test includes the source file and renames the functions
+ * that this file calls and exports. So it does not depend on the rest of the core.
  */
 #ifndef TESTS_UNIT_PATHS_H
 #define TESTS_UNIT_PATHS_H
@@ -11,10 +11,10 @@
 #include "shard/shard.h"
 #include "shard/hooks.h"
 
-#define WORLD_MAX 18		/* squared, more than LNET_LOOK_MAX */
+#define WORLD_MAX 18		/* its square is above LNET_LOOK_MAX */
 
 struct world {
-	struct lnet_env env;		/* first: the ops cast back */
+	struct lnet_env env;		/* first, because the ops cast back */
 	u64 now_ns, seed;
 	unsigned int kicks;
 	struct lnet ln;
@@ -134,7 +134,7 @@ static inline struct lnet_peer_ni *world_pni(struct world *w, unsigned int net)
 	return pni;
 }
 
-/* All pairs on the same net, in the order of NIs and then of peer NIs. */
+/* Joins all pairs on the same net, in the order of NIs and then of peer NIs. */
 static inline void world_join(struct world *w)
 {
 	unsigned int n, p;
