@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What joins the nodes of tests that need more than one: clock, driver, messages. */
+/* Connects the nodes of tests that need more than one: clock, driver, messages. */
 #include <lnet/hash.h>
 #include "rails.h"
 #include "service/service.h"
 
 struct rails rails;
 
-/* What the driver keeps of an attempt or a landing. */
+/* The state that the driver keeps for an attempt or a receive. */
 struct held {
 	struct list_head link;
 	struct lnet_att *att;
@@ -32,7 +32,7 @@ static u64 env_random(struct lnet_env *env)
 	return x ^ x >> 31;
 }
 
-/* Another stream: no test finds its values by those that are sent. */
+/* A separate sequence, so that no test predicts secrets from the random values that nodes send. */
 static u64 env_secret(struct lnet_env *env)
 {
 	return lnet_hash64(rails.secret += 0xd1342543de82ef95ULL);
@@ -204,7 +204,7 @@ static int type_of(const struct lnet_op *op)
 {
 	if (op->kind != LNET_KIND_USER && lnet_op_request(op))
 		return RAILS_CORE;
-	/* The REPLY to a ping or a session open request has a copy and no entry, or is empty. */
+	/* The REPLY to a ping or session open has a small buffer and no entry, or is empty. */
 	if (op->type == LNET_OP_REPLY && !op->entry && (op->copy || (!op->md && !op->len)))
 		return RAILS_CORE;
 	return op->type;
@@ -407,7 +407,7 @@ static void rails_cancel(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_at
 			}
 }
 
-/* Gives back all of @ni, or of all NIs. Each is off its list first: the core may cancel others. */
+/* Completes all of @ni, or of all NIs. Each leaves its list first: the core may cancel others. */
 static void give_list(struct list_head *list, struct lnet_ni *ni, enum lnet_outcome how)
 {
 	struct held *h, *next;
@@ -500,13 +500,13 @@ static void deliver_to(struct rails_node *n, struct rails_msg *m)
 	lnet_ni_put(ni);
 }
 
-/* A stock node drops requests to portals it does not have and says nothing of the extension. */
+/* A stock node drops requests to portals it does not have, and does not advertise the extension. */
 static bool stock_drops(struct rails_msg *m)
 {
 	u32 portal = m->hdr.type == LNET_MSG_PUT ? m->hdr.msg.put.ptl_index :
 		     m->hdr.type == LNET_MSG_GET ? m->hdr.msg.get.ptl_index : 0;
 
-	/* a test may write messages of senders that are no nodes */
+	/* a test may inject messages of senders that are no nodes */
 	if (m->from < RAILS_NODES && rails.node[m->from].stock && m->type == RAILS_CORE &&
 	    m->len >= 8 && (m->hdr.type == LNET_MSG_REPLY || m->hdr.type == LNET_MSG_PUT))
 		put_unaligned_le32(get_unaligned_le32(m->data + 4) & ~LNET_FEAT_OPEN, m->data + 4);
@@ -555,7 +555,7 @@ static void rails_rx_stop(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_r
 		h->stopped = true;
 }
 
-/* What may land now that a buffer came, what was stopped. */
+/* Completes one receive that has its buffer now, or that was aborted. */
 bool rails_landings(void)
 {
 	struct held *h, *next;
@@ -636,7 +636,7 @@ static int rails_start(struct lnet_ni *ni)
 	return 0;
 }
 
-/* One that waits at @ni goes, and maybe others with it. False: none did. */
+/* Closes the connection of a message waiting at @ni, perhaps of others. False if none. */
 static bool first_gone(struct lnet_ni *ni)
 {
 	unsigned int before = rails_count(&rails.waiting);

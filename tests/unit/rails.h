@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Up to four real nodes in one process, joined by rails: a driver that does with each message what
- * the test says, and one clock that only the test moves.
+ * Up to four real nodes in one process, connected by rails. Their driver handles each message by
+ * the test's rules, and only the test moves their clock.
  *
  *	node 0                 node 1                 node 2
  *	10.0.0.1@tcp  ------- 10.0.0.2@tcp  ------- 10.0.0.3@tcp	rail 0
  *	10.1.0.1@tcp1 ------- 10.1.0.2@tcp1 ------- 10.1.0.3@tcp1	rail 1
  *
- * With cfg.behind node 0 has rail 0 only, the last one rail 1 only; those between may be routers.
+ * With cfg.behind, node 0 has only rail 0 and the last node only rail 1; those between may be
+ * routers.
  *
- * Every request carries a tag (op_ptr, match bits, header data), by which its events and its
- * effects at the target are counted.
+ * Every request has a tag (op_ptr, match bits, header data). By the tag, the events and effects of
+ * the request at the target are counted.
  */
 #ifndef TESTS_UNIT_RAILS_H
 #define TESTS_UNIT_RAILS_H
@@ -28,34 +29,34 @@
 #define RAILS_MS	1000000ULL
 
 enum rails_fate {
-	FATE_DELIVER,		/* posted, given back, carried */
-	FATE_REFUSE,		/* send() says no, with the rule's outcome */
-	FATE_FAIL,		/* given back unposted with the rule's outcome */
-	FATE_REJECT,		/* given back unposted: the peer resets the connection */
-	FATE_KEEP,		/* the driver sits on it, nothing on the wire */
-	FATE_LOSE,		/* posted, given back, lost on the way */
-	FATE_POST,		/* posted and carried, the driver still refers to the memory */
-	FATE_POST_FAIL,		/* posted, given back with the rule's outcome, lost */
-	FATE_CONFIRM,		/* carried, given back as CONFIRMED */
-	FATE_TWICE,		/* carried two times */
-	FATE_DELAY,		/* posted, given back; carried at rails_release() */
-	FATE_HALF,		/* carried; half of the payload lands: rails_land() */
+	FATE_DELIVER,		/* posted, completed, delivered */
+	FATE_REFUSE,		/* send() fails with the rule's outcome */
+	FATE_FAIL,		/* completed unposted with the rule's outcome */
+	FATE_REJECT,		/* completed unposted: the peer resets the connection */
+	FATE_KEEP,		/* the driver keeps it, nothing is sent */
+	FATE_LOSE,		/* posted, completed, lost on the wire */
+	FATE_POST,		/* posted and delivered, the driver still uses the memory */
+	FATE_POST_FAIL,		/* posted, completed with the rule's outcome, lost */
+	FATE_CONFIRM,		/* delivered, completed as CONFIRMED */
+	FATE_TWICE,		/* delivered twice */
+	FATE_DELAY,		/* posted, completed; delivered at rails_release() */
+	FATE_HALF,		/* delivered; half of the payload is received: rails_land() */
 	FATE_LATE,		/* as FATE_DELIVER, and once more at rails_release() */
 };
 
 enum { RAILS_ACK, RAILS_PUT, RAILS_GET, RAILS_REPLY, RAILS_CORE, RAILS_ANY };
 
 struct rails_rule {
-	int from, rail, type;	/* node, rail: -1 any; type: enum above; pings and openings: CORE */
+	int from, rail, type;	/* -1: any; type: enum above, with CORE for pings, session opens */
 	enum rails_fate fate;
 	enum lnet_outcome how;
-	int count;		/* -1: for ever */
+	int count;		/* -1: no limit */
 };
 
 struct rails_msg {
 	struct list_head link;
 	struct lnet_hdr hdr;
-	struct lnet_nid via, at;	/* interfaces of this hop: who sends, who receives */
+	struct lnet_nid via, at;	/* interfaces of this hop: sender, receiver */
 	u8 *data;
 	u32 len;
 	int from, to, rail, type;
@@ -66,15 +67,15 @@ struct rails_node {
 	struct lnet_env env;
 	struct lnet *ln;
 	unsigned int ix, nr_kicks, nr_arms;
-	bool stock;		/* drops what is marked, does not announce the extension */
+	bool stock;		/* drops tracked requests, does not advertise the extension */
 	lnet_md_t md, target;
 	u8 src[RAILS_MEM], dst[RAILS_MEM];
 };
 
-struct rails_req {		/* of a tag */
+struct rails_req {		/* by tag */
 	unsigned int nr_final, nr_effects, nr_sent, nr_attempts, nr_target;
-	unsigned int nr_copies;	/* of its messages, beside those that were sent */
-	unsigned int nr_plain;	/* attempts of a PUT that were not marked */
+	unsigned int nr_copies;	/* duplicates of its messages */
+	unsigned int nr_plain;	/* untracked attempts of a PUT */
 	int status;
 	bool perhaps;
 	u8 kind;
@@ -87,38 +88,38 @@ struct rails_cfg {
 	unsigned int nr_nodes, nr_shards;
 	bool quiet;		/* no warm-up: the nodes do not know each other yet */
 	bool single;		/* peers are not multi-rail, one rail is known */
-	bool no_buffers;	/* the targets attach nothing */
+	bool no_buffers;	/* the targets attach no buffers */
 	bool one_rail;
 	bool behind;		/* the first and the last node have one rail each, not the same */
-	bool apart;		/* only node 0 knows which interfaces are one node */
-	bool discover;		/* discovery is on; the others know what is configured */
-	bool strangers;		/* nothing is configured */
-	bool large;		/* they ask with LNET_LARGE + 1 bytes, and take RAILS_MEM */
+	bool apart;		/* only node 0 knows which interfaces belong to one node */
+	bool discover;		/* discovery is on; if it is off, nodes know only configured NIDs */
+	bool strangers;		/* no peers are configured */
+	bool large;		/* MDs for requests have LNET_LARGE + 1 bytes, targets RAILS_MEM */
 	unsigned int peer_credits, credits;	/* 0: 8, 256 */
-	/* other names than above; a node has the rails that are named */
+	/* NIDs instead of those above; a node has the rails that have a NID here */
 	const char *const (*nids)[RAILS_RAILS];
 };
 
 struct rails {
 	u64 now_ns, random, secret;
-	u64 ahead_ns[RAILS_NODES];	/* of nodes' clocks; only ever grows */
+	u64 ahead_ns[RAILS_NODES];	/* of nodes' clocks; only increases */
 	struct rails_node node[RAILS_NODES];
 	struct rails_cfg cfg;
-	struct lnet_nid nid[RAILS_NODES][RAILS_RAILS];	/* once asked for */
+	struct lnet_nid nid[RAILS_NODES][RAILS_RAILS];	/* filled at first use */
 	struct rails_rule rule[32];
 	unsigned int nr_rules;
 	struct list_head wire, delayed, kept, posted, waiting, landing;
 	struct rails_req req[RAILS_TAGS];
 	unsigned int nr_tags, nr_carried[8];
-	unsigned int nr_once[8];	/* of these, sent once: lost with their connection */
-	unsigned int nr_bells;	/* times that drivers were told that all is handed over */
+	unsigned int nr_once[8];	/* of these, sent only once: lost with their connection */
+	unsigned int nr_bells;	/* calls of flush() */
 	u32 epoch[RAILS_NODES][RAILS_RAILS];
-	unsigned long stack_low, stack_high;	/* of send(), as it was called */
-	char order[256];	/* what left and what was handled, a letter each */
-	struct rails_msg last;	/* header of the last user's message sent, data NULL */
+	unsigned long stack_low, stack_high;	/* of send(), when called */
+	char order[256];	/* messages sent and events handled, one letter each */
+	struct rails_msg last;	/* header of the last message sent that is not CORE, data NULL */
 	void (*on_event)(struct rails_node *n, const struct lnet_event *ev);
 	void (*on_keep)(struct lnet_ni *ni);	/* FATE_KEEP: before send() returns */
-	void (*on_carry)(struct rails_msg *m);	/* may spoil what it carries */
+	void (*on_carry)(struct rails_msg *m);	/* may corrupt the message */
 	void (*on_copy)(bool begin);		/* a payload is copied, as hardware would */
 };
 
@@ -135,48 +136,53 @@ static inline u64 rails_clock(unsigned int node)
 	return rails.now_ns + rails.ahead_ns[node];
 }
 
-void rails_begin(const struct rails_cfg *cfg);	/* NULL: two nodes, two rails, all warm */
-/* Ends all nodes; every request has had exactly one final event, all credits are back. */
+void rails_begin(const struct rails_cfg *cfg);	/* NULL: two nodes, two rails, after a warm-up */
+/*
+ * Ends all nodes. Checks that each request had one final event, and that all credits are returned.
+ */
 void rails_end(void);
 void rails_node_start(unsigned int ix);
 void rails_node_stop(unsigned int ix);
 void rails_restart(unsigned int ix);
 struct lnet_nid rails_nid(unsigned int node, unsigned int rail);
-/* Each is a check that the call succeeds. */
+/* Each checks that the call succeeds. */
 void rails_ni_del(unsigned int node, unsigned int rail);
 void rails_ni_add(unsigned int node, unsigned int rail);
-struct lnet_ni *rails_ni(unsigned int node, unsigned int rail);	/* not counted */
+struct lnet_ni *rails_ni(unsigned int node, unsigned int rail);	/* without a reference */
 struct lnet_path *rails_path(unsigned int from, unsigned int to, unsigned int rail);
 struct lnet_peer *rails_peer(unsigned int from, unsigned int to);
 
 void rails_on(int from, int rail, int type, enum rails_fate fate, enum lnet_outcome how,
 	      int count);
-void rails_clear(void);				/* forgets the rules */
-/* The tag. @flags: LNET_ACK, LNET_MORE. */
+void rails_clear(void);				/* removes all rules */
+/* Returns the tag. @flags: LNET_ACK, LNET_MORE. */
 unsigned int rails_put(unsigned int from, unsigned int to, u32 len, u32 flags, u64 timeout_ns);
 unsigned int rails_get(unsigned int from, unsigned int to, u32 len, u64 timeout_ns);
 void rails_attach(unsigned int node, u32 options);
 u64 rails_stat(unsigned int node, enum lnet_counter c);
 void rails_tune(unsigned int node, const char *name, u64 value);
-/* What @from knows of @to: interfaces; its state of discovery, as `peer show' tells. */
+/* The number of NIDs of @to that @from knows; its state of discovery, as `peer show' prints it. */
 unsigned int rails_nids(unsigned int from, unsigned int to);
 u32 rails_disc_bits(unsigned int from, unsigned int to);
-/* 8 bytes of node 0's memory to node 1, with nothing asked for */
+/* 8 bytes of node 0's memory to node 1, without options */
 void rails_xfer(struct lnet_xfer *x, u64 tag);
 
-/* carries and works until nothing is left to do now */
+/* delivers messages and runs workers until no work is due now */
 void rails_pump(void);
-void rails_run(u64 ns);				/* the same, with time passing */
-void rails_release(void);			/* what was delayed goes */
-/* What landed half: the rest comes (LNET_OK) or the connection breaks. The @nth, from 0. */
+void rails_run(u64 ns);				/* rails_pump(), while @ns pass */
+void rails_release(void);			/* delivers delayed messages */
+/*
+ * Ends the @nth receive (from 0) that has half its payload: receives the rest if LNET_OK, otherwise
+ * the connection breaks.
+ */
 void rails_land(unsigned int nth, enum lnet_outcome how);
-void rails_give(enum lnet_outcome how);		/* what is kept or posted comes back */
+void rails_give(enum lnet_outcome how);		/* completes all kept and posted attempts */
 void rails_give_rail(unsigned int node, unsigned int rail, enum lnet_outcome how);
-/* the connection of the nth message that waits dies */
+/* closes the connection of the @nth waiting message */
 void rails_gone(unsigned int nth);
 void rails_lost(unsigned int from, unsigned int to, unsigned int rail, enum lnet_outcome how);
 void rails_link(unsigned int node, unsigned int rail, bool up);
-/* A message as it came before, once more. */
+/* Repeats a message as it was received before. */
 void rails_again(const struct rails_msg *m);
 unsigned int rails_count(const struct list_head *list);
 /* ---- between rails.c and rails_run.c --------------------------------------------------------- */
@@ -185,7 +191,7 @@ extern const struct lnet_lnd_ops rails_ops;
 void rails_order(char c);
 void rails_msg_free(struct rails_msg *m);
 void rails_deliver(void);			/* the first message on the wire */
-bool rails_landings(void);			/* one that may land or was stopped; false: none */
+bool rails_landings(void);			/* ends one receive that can end; false: none */
 
 #define rails_done(tag) (rails.req[tag].nr_final)
 

@@ -3,7 +3,7 @@
 #include "rails.h"
 #include "base/base.h"
 
-/* Tests of a lack of memory let one allocation fail: who asks again gets what it asks for. */
+/* Tests of memory shortage let one allocation fail, so a second call succeeds. */
 #define ENOUGH(call)				\
 	({					\
 		int rc_ = (call);		\
@@ -34,8 +34,8 @@ static bool work(void)
 }
 
 /*
- * Until nothing moves any more, or for so long: some requests follow each other without end.
- * Longer for who looks at what is carried and lets time pass by it.
+ * Runs until no work is due, with a bound on the steps, as some requests follow each other without
+ * end. The bound is larger for tests whose on_carry() moves the clock.
  */
 void rails_pump(void)
 {
@@ -183,7 +183,7 @@ void rails_attach(unsigned int node, u32 options)
 	int err;
 
 	md.options = options | LNET_MD_TRUNCATE | LNET_MD_MANAGE_REMOTE;
-	/* An attachment that fails costs the entry. */
+	/* If the MD cannot be attached, its match entry is freed. */
 	do {
 		err = ENOUGH(lnet_me_attach(n->ln, RAILS_PORTAL, &any, 0, ~0ULL, LNET_RETAIN,
 					    LNET_INS_AFTER, &me));
@@ -327,7 +327,7 @@ static void drop_messages(struct list_head *list)
 		rails_msg_free(list_first_entry(list, struct rails_msg, link));
 }
 
-/* Long enough for whatever waits, whatever it waits for. */
+/* True if a request lacks its final event. */
 static bool unfinished(void)
 {
 	unsigned int i;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A router for tests: node 1 of the rails, what comes to it, and that all it took is back. */
+/*
+ * A router for tests: node 1 of the rails, messages sent to it, and the check that all its
+ * resources are returned.
+ */
 #ifndef TESTS_UNIT_ROUTED_H
 #define TESTS_UNIT_ROUTED_H
 
@@ -31,7 +34,9 @@ static void begin(void)
 	begin_with(&three);
 }
 
-/* Without an answer: @from, rail @rail, to the interface of node @to on the other rail. */
+/*
+ * A PUT without ACK, from node @from on rail @rail to the interface of node @to on the other rail.
+ */
 static struct lnet_hdr hdr_of(unsigned int from, unsigned int rail, unsigned int to, u32 len)
 {
 	struct lnet_hdr hdr = { .type = LNET_MSG_PUT, .payload_len = len, .src_pid = LNET_PID,
@@ -59,7 +64,7 @@ static int node_of(const struct lnet_nid *nid)
 	return 0;
 }
 
-/* It comes to the router from whom it says that it is; @half of it lands. */
+/* The router receives the message from its source NID; only half of the payload if @half. */
 static void inject(const struct lnet_hdr *hdr, unsigned int rail, bool half)
 {
 	struct rails_msg *m = calloc(1, sizeof(*m));
@@ -98,7 +103,7 @@ static struct lnet_peer_ni *sender(unsigned int node, unsigned int rail)
 	return pni;
 }
 
-/* Everything is back, and it was never taken twice. */
+/* Checks that all resources are returned, each once. */
 static void check_home(void)
 {
 	unsigned int s, cls, rail;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Routes for tests: nodes 1 and 2 are routers between node 0 and node 3, which share no net.
- */
+/* Routes for tests: nodes 1 and 2 are routers between node 0 and node 3, which share no net. */
 #ifndef TESTS_UNIT_ROUTES_H
 #define TESTS_UNIT_ROUTES_H
 
@@ -41,7 +39,7 @@ static __maybe_unused int add(unsigned int from, unsigned int router, u32 priori
 	return lnet_route_add(ln_of(from), &cfg);
 }
 
-/* The two ends, and routers between that are on; no routes yet. */
+/* Starts both ends and two routers between them, with routing on; no routes yet. */
 static __maybe_unused void begin_shards(unsigned int nr_shards)
 {
 	struct rails_cfg cfg = { .nr_nodes = 4, .quiet = true, .behind = true, .large = true,
@@ -58,7 +56,7 @@ static __maybe_unused void begin(void)
 	begin_shards(1);
 }
 
-/* And both routers are in the tables of both ends, with these priorities. */
+/* Also adds both routers to the route tables of both ends, with these priorities. */
 static __maybe_unused void begin_routed(u32 prio1, u32 prio2)
 {
 	begin();
@@ -98,7 +96,7 @@ static __maybe_unused bool is_up(unsigned int node, unsigned int pos)
 	return info.up;
 }
 
-/* One after the other; all succeed, each has its effect once. */
+/* Sends @nr PUTs one after the other; all succeed, and each takes effect once. */
 static __maybe_unused void puts_succeed(unsigned int from, unsigned int to, unsigned int nr)
 {
 	unsigned int i, tag;
@@ -126,7 +124,7 @@ static __maybe_unused struct lnet_path *chosen(struct lnet_select *s)
 	return path;
 }
 
-/* Nothing comes from @router any more, nor does it get anything. */
+/* Loses all messages that @router sends. */
 static __maybe_unused void mute(unsigned int router)
 {
 	rails_on(router, -1, RAILS_ANY, FATE_LOSE, LNET_OK, -1);

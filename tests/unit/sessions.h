@@ -5,7 +5,10 @@
 
 #include "rails.h"
 
-/* A message of @type to node 1 by @rail of node @from; the cookies are its handle. Not sent yet. */
+/*
+ * A message of @type from node @from to node 1 on @rail, with the cookies as its handle. Not sent
+ * yet.
+ */
 struct rails_msg sessions_message(unsigned int from, unsigned int rail, u32 type, u64 cookie0,
 				  u64 cookie1);
 void sessions_open(unsigned int from, u64 instance, u64 nonce);	/* a session open request */

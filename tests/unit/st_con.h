@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Commands to the console of a node of st_world.h, and what it answered. */
+/* Commands to the console of a node of st_world.h, and its replies. */
 #ifndef TESTS_UNIT_ST_CON_H
 #define TESTS_UNIT_ST_CON_H
 
@@ -13,7 +13,7 @@ static void on_done(struct lst_command *user)
 	done = true;
 }
 
-/* Words end with "|". */
+/* Each argument ends with "|". */
 static void post(unsigned int node, const char *words)
 {
 	static char request[512];
@@ -27,7 +27,7 @@ static void post(unsigned int node, const char *words)
 	lst_command(st_of(node), &cmd);
 }
 
-/* The status; the answer stays until the next command. */
+/* Returns the status; the reply stays until the next command. */
 static int result(void)
 {
 	u64 until = rails.now_ns + 100 * NSEC_PER_SEC;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The world of the self-test's unit tests: its nodes, their time, and a console by hand. */
+/*
+ * The nodes of the self-test's unit tests, their time, and requests that a test sends as a console.
+ */
 #include "st_world.h"
 
 struct st_node st_nodes[RAILS_NODES];
@@ -121,7 +123,7 @@ static void on_answer(struct lst_rpc *rpc)
 	ask->over = true;
 }
 
-/* The list of destinations for one that adds a test. */
+/* The list of destinations in a request that adds a test. */
 static u8 dests[LST_DEST_SIZE];
 
 static struct {
@@ -135,7 +137,7 @@ static void offer(struct lst_rpc *rpc, struct lst_msg *req)
 		rpc->bulk = bulk.mem;
 		rpc->bulk_len = bulk.len;
 		rpc->bulk_options = bulk.options;
-		req->add_req.bulkid = rpc->bulkid;	/* where all have it */
+		req->add_req.bulkid = rpc->bulkid;	/* at this place in each request */
 		return;
 	}
 	if (req->type != LST_TEST_REQ || !req->test_req.is_client)
@@ -245,7 +247,7 @@ void st_stat(unsigned int node, struct lst_query_stat_rpy *stat)
 	*stat = rpy.query_stat_rpy;
 }
 
-/* ---- tests of ours --------------------------------------------------------------------------- */
+/* ---- tests that stock does not have ---------------------------------------------------------- */
 
 void st_plan_init(struct lst_plan *p, enum lst_what what)
 {
