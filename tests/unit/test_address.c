@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Addresses that a HELLO may come from, and what a HELLO from another address cannot do. */
+/* Addresses from which a HELLO is accepted, and what a HELLO from another address cannot do. */
 #include "sock_fake.h"
 
 #define A "192.168.50.11@tcp"
@@ -12,7 +12,7 @@ static struct fake *come(const char *from, bool privileged, const char *nid, u64
 	return fake_come_from(from, privileged, nid, LNET_CTYPE_CONTROL, incarnation);
 }
 
-/* The default where the interface is the only one on its net. */
+/* STRICT, and AUTO if the interface is the only one on its net. */
 static void test_strict(void)
 {
 	u32 rule;
@@ -28,7 +28,7 @@ static void test_strict(void)
 	}
 }
 
-/* A stranger with the NID of a connected peer neither ends nor joins the peer's set. */
+/* An unknown peer with the NID of a connected peer neither ends nor joins the set of that peer. */
 static void test_set(void)
 {
 	struct fake *mine, *theirs;
@@ -65,7 +65,7 @@ static void test_off(void)
 	fake_end();
 }
 
-/* Any user may use a port above 1023: the connection speaks for its own address. */
+/* Any user may use a port above 1023, so such a connection may only claim its source address. */
 static void test_unprivileged(void)
 {
 	u32 rule;
@@ -85,7 +85,7 @@ static bool is_taken(const char *from, const char *nid)
 	return fake_is_open(fake_come_from(from, true, nid, LNET_CTYPE_CONTROL, 1));
 }
 
-/* A stranger that claims a NID of the node would be its own loopback peer. */
+/* An unknown peer that claims a NID of the node would be its loopback peer. */
 static void test_false_nid(void)
 {
 	static const char *const bad[] = { B, "0.0.0.0@tcp", "255.255.255.255@tcp",

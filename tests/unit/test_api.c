@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The data calls: what they refuse, what they promise. */
+/* The data calls: which requests they reject, and what they guarantee. */
 #include "rails.h"
 #include "fault/fault.h"
 
@@ -39,7 +39,7 @@ static void test_refused(void)
 	rails_end();
 }
 
-/* Who was told to fail is not sent to, and not listened to. */
+/* While a fault is set for a peer, the node neither sends to the peer nor accepts its messages. */
 static void test_failing_peer(void)
 {
 	struct lnet *ln, *other;
@@ -75,7 +75,9 @@ static void test_failing_peer(void)
 	rails_end();
 }
 
-/* As many as may be under way: the next is refused, and taken when one has ended. */
+/*
+ * With requests_max requests in flight, a further one fails; after one has ended, it is accepted.
+ */
 static void test_too_many(void)
 {
 	struct lnet *ln;
@@ -106,7 +108,7 @@ static void test_too_many(void)
 	rails_end();
 }
 
-/* A request that meets its peer on the way out ends, once. */
+/* A request to a peer that is being removed ends exactly once. */
 static void test_leaving_peer(void)
 {
 	unsigned int tag;
@@ -137,7 +139,7 @@ static void test_no_path(void)
 	rails_end();
 }
 
-/* How often a request with a source came to be sent over the rail asked for, and over the other. */
+/* Checks how often a request with a given source is sent over its rail, and over the other rail. */
 static void from_source(unsigned int rail, enum rails_fate fate, bool stock, const u8 on_rail[2])
 {
 	struct lnet_xfer x;
@@ -160,7 +162,7 @@ static void from_source(unsigned int rail, enum rails_fate fate, bool stock, con
 	rails_end();
 }
 
-/* The interface asked for is used until it fails or is silent; for a stock peer always. */
+/* A given source NI is used until it fails or is unresponsive; for a stock peer always. */
 static void test_source(void)
 {
 	unsigned int i;
@@ -173,7 +175,7 @@ static void test_source(void)
 	}
 }
 
-/* behaviour.md 3.4, lnt-045: a peer that is not multi-rail sees one interface of ours. */
+/* behaviour.md 3.4, lnt-045: a peer that is not multi-rail sees one interface of this node. */
 static void test_single_rail_peer(void)
 {
 	static const enum lnet_outcome how[] = { LNET_LOCAL_TIMEOUT, LNET_REMOTE_TIMEOUT,
@@ -192,7 +194,7 @@ static void test_single_rail_peer(void)
 	}
 }
 
-/* stt-005, stt-010, stt-015: by whom and why it was sent again. */
+/* stt-005, stt-010, stt-015: retries are counted by the end that failed, and by reason. */
 static void test_resend_counters(void)
 {
 	struct lnet_ni *ni;
@@ -225,7 +227,7 @@ static void test_resend_counters(void)
 	}
 }
 
-/* lnd-045, lnd-050, lnd-055, lnd-060: each outcome is counted as what it is, and blamed so. */
+/* lnd-045, lnd-050, lnd-055, lnd-060: each outcome has a counter, and penalizes the right ends. */
 static void test_outcomes(void)
 {
 	static const struct {
@@ -256,7 +258,7 @@ static void test_outcomes(void)
 	}
 }
 
-/* lnt-055: no memory, internal failures and the end of the node are not tried again. */
+/* lnt-055: a request that fails for lack of memory, or because the node stops, is not retried. */
 static void test_not_resent(void)
 {
 	static const struct { enum lnet_outcome how; int status; } rows[] = {
@@ -275,7 +277,7 @@ static void test_not_resent(void)
 	}
 }
 
-/* A caller who would wait for ever waits as long as anybody may. */
+/* The longest timeout of a request is LNET_TIMEOUT_MAX_NS, one hour. */
 static void test_for_ever(void)
 {
 	struct lnet_op *op;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Memory of documents: aligned, apart, as large as asked, and there as long as anybody uses it. */
+/* Memory of documents: aligned, disjoint, of the requested size, and valid while it is in use. */
 #include "unit.h"
 #include "utils/lib/arena.h"
 #include "utils/lib/client.h"
@@ -27,7 +27,7 @@ static void test_apart(void)
 	arena_drop(a);
 }
 
-/* What is taken out of a document outlives it, also below another one. */
+/* A part that is taken out of a document outlives the document, also inside another one. */
 static void test_taken(void)
 {
 	struct lnetctl_node *doc = lnetctl_add_map(NULL, NULL);

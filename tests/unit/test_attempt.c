@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Credits: taken in order, by class, given back whatever happens. */
+/* Credits: assigned in order and by class, and always returned. */
 #include "rails.h"
 
 static const struct rails_cfg one_ni = { .one_rail = true, .peer_credits = 2, .credits = 2 };
@@ -35,7 +35,7 @@ static void test_queue(void)
 	rails_end();
 }
 
-/* Control messages have credits that nobody else may use. */
+/* Control messages have credits that other classes cannot use. */
 static void test_classes(void)
 {
 	unsigned int i;
@@ -53,7 +53,9 @@ static void test_classes(void)
 	rails_end();
 }
 
-/* What waits for the NI holds the peer's credit, and gives it back when it is given up. */
+/*
+ * An attempt that waits for an NI credit holds a peer credit, and returns it when its time is over.
+ */
 static void test_wait_ni(void)
 {
 	struct rails_cfg cfg = { .nr_nodes = 3, .one_rail = true, .peer_credits = 2, .credits = 2 };
@@ -80,7 +82,7 @@ static void test_wait_ni(void)
 	rails_end();
 }
 
-/* What waits on a silent rail goes over the other one. */
+/* Attempts that wait for an unresponsive rail move to the other one. */
 static void test_leaves_suspect(void)
 {
 	struct rails_cfg cfg = { .peer_credits = 1 };
@@ -99,7 +101,7 @@ static void test_leaves_suspect(void)
 	rails_end();
 }
 
-/* Without window room a request keeps no credit, and the next one may have it. */
+/* A request without room in the window holds no credit, so the next one may use the credit. */
 static void test_no_room(void)
 {
 	struct rails_cfg cfg = { .quiet = true, .one_rail = true, .peer_credits = 4 };
@@ -123,7 +125,7 @@ static void test_no_room(void)
 	rails_end();
 }
 
-/* Random fates: credits are back whatever happened (rails_end() looks). */
+/* Random fates: all credits are returned in each case, as rails_end() checks. */
 static void test_conserved(void)
 {
 	static const enum lnet_outcome how[] = {
@@ -173,7 +175,7 @@ static void test_conserved(void)
 	}
 }
 
-/* A credit that comes back sends the next one, which fails and gives it back. */
+/* A returned credit sends the next attempt, which fails and returns the credit again. */
 static void test_no_nesting(void)
 {
 	static const enum rails_fate fates[] = { FATE_REFUSE, FATE_FAIL };
@@ -204,8 +206,8 @@ static void test_no_nesting(void)
 }
 
 /*
- * A trail of tests/model/credit.pml (M_KEEPPEER): a credit of the NI wakes one whose time is over.
- * The peer's credit that it had is for the next one to that peer, whom nobody else would tell.
+ * A counterexample of tests/model/credit.pml (M_KEEPPEER): an NI credit wakes an attempt whose time
+ * is over. Its peer credit must wake the next attempt to that peer, because nothing else would.
  */
 static void test_late_gives_on(void)
 {
@@ -222,7 +224,7 @@ static void test_late_gives_on(void)
 	late = rails_put(0, 2, 8, LNET_ACK, 100 * RAILS_MS);
 	next = rails_put(0, 2, 8, LNET_ACK, 0);
 	UNIT_EQUAL(rails_path(0, 2, 0)->pni->nr_wait, 1, "waits for the peer's credit");
-	rails.now_ns += 150 * RAILS_MS;		/* no timer has looked yet */
+	rails.now_ns += 150 * RAILS_MS;		/* no timer has run yet */
 	rails_give(LNET_OK);
 	rails_run(RAILS_MS);
 	UNIT_EQUAL(rails.req[late].nr_attempts, 0, "not sent any more");

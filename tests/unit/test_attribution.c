@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tests of lnet/path/attribution.c: when a path fails, who is charged beside it. */
+/* Tests of lnet/path/attribution.c: which ends of a failed path are penalized in addition to it. */
 #define HEALTH_T(name) blame_t_##name
 #include "health.h"
 
-/* Two interfaces here, two there, all on one net: four paths. */
+/* Two local and two remote interfaces, all on one net: four paths. */
 enum { A1_B1, A1_B2, A2_B1, A2_B2 };
 
 static void square(void)
@@ -18,7 +18,7 @@ static void heard(unsigned int i)
 	end();
 }
 
-/* A silence of 100 ms over path @i ends in a failure; those in @alive are heard in the middle. */
+/* Path @i has no response for 100 ms and fails; paths in @alive show liveness after 50 ms. */
 static void silence(unsigned int i, enum lnet_outcome how, unsigned int alive)
 {
 	u64 since_ns = w->now_ns;
@@ -57,7 +57,7 @@ static const enum lnet_outcome of_pairs[] = {
 	LNET_LOCAL_TIMEOUT, LNET_REMOTE_DROPPED, LNET_NETWORK_TIMEOUT, LNET_PATH_LOST,
 };
 
-/* A port of the switch is broken between the two; both are heard by others. */
+/* A switch port between the two is broken; both interfaces respond to others. */
 static void test_port(void)
 {
 	unsigned int i, k;
@@ -79,7 +79,7 @@ static void test_port(void)
 	}
 }
 
-/* Nobody happens to be heard while it is silent: one pair alone says nothing of its ends. */
+/* No path shows liveness meanwhile: one failed pair alone does not penalize its ends. */
 static void test_one_is_not_enough(void)
 {
 	square();
@@ -111,7 +111,7 @@ static void test_two_agree(void)
 	teardown();
 }
 
-/* One failed, then another, but the first was heard again between. */
+/* Two paths failed, but the first responded again before the second failed. */
 static void test_heard_again(void)
 {
 	square();
@@ -123,7 +123,7 @@ static void test_heard_again(void)
 	teardown();
 }
 
-/* Who was heard a minute ago, or never, tells nothing: then it is charged as if it were alone. */
+/* An end without a partner that responded in the last minute is penalized as if it were alone. */
 static void test_nobody_can_tell(void)
 {
 	square();
@@ -173,7 +173,7 @@ static void test_culprits(void)
 	}
 }
 
-/* Our interface's other partner lives in another shard. */
+/* The other partner of the local interface is in another shard. */
 static void test_shards(void)
 {
 	struct lnet_ni *one, *two;
@@ -202,7 +202,9 @@ static void test_shards(void)
 	teardown();
 }
 
-/* A dead interface, and requests to all its partners in turn: how many fail until it is known. */
+/*
+ * Counts the failures until a dead interface is penalized, with requests to its partners in turn.
+ */
 static void test_found_soon(void)
 {
 	unsigned int nr = 0, round;
@@ -219,7 +221,7 @@ static void test_found_soon(void)
 	}
 }
 
-/* The pair heals by its own pings, which nobody else sends, a point each. */
+/* The pair recovers by pings on this path only, one point of health for each ping. */
 static void test_pair_heals(void)
 {
 	unsigned int i;
@@ -235,7 +237,7 @@ static void test_pair_heals(void)
 	teardown();
 }
 
-/* Setting an interface whole by hand does so with what it is part of. */
+/* Setting the health of an interface to the maximum manually also sets its paths. */
 static void test_by_hand(void)
 {
 	square();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Exactly once at its bounds (spec/exactly-once.md): windows of one request, windows, copies and
- * answers that are all in use, the last sequence, and what comes later than it should.
+ * Exactly-once at its bounds (manual/internals/exactly-once.md): windows of one request; windows,
+ * small buffers and replies that are all in use; the last sequence; and late messages.
  */
 #include "rails.h"
 #include "receive/receive.h"
@@ -29,7 +29,7 @@ static struct lnet_txwin *sender(void)
 	return &rails_peer(0, 1)->tx;
 }
 
-/* The window in which node 1 takes what comes from node 0. */
+/* The window in which node 1 accepts requests of node 0. */
 static struct lnet_window *receiver(void)
 {
 	struct lnet *ln = rails.node[1].ln;
@@ -38,7 +38,7 @@ static struct lnet_window *receiver(void)
 				sender()->grant);
 }
 
-/* A request of each kind in turn. */
+/* Submits @nr requests of all kinds in turn; returns the last tag. */
 static unsigned int some(unsigned int nr)
 {
 	unsigned int i;
@@ -96,7 +96,9 @@ static void test_sizes(void)
 	}
 }
 
-/* More than fit wait without a name, for the first one, which alone is unfinished. */
+/*
+ * Requests beyond the window get no request ID until the first one, the only unfinished one, ends.
+ */
 static void test_held_up(void)
 {
 	unsigned int last;
@@ -149,7 +151,7 @@ static void put_many(unsigned int nr)
 	}
 }
 
-/* The largest window there is, to the last place; then all of it at once, some of it twice. */
+/* The largest window, filled completely; then all its requests arrive, and later ones twice. */
 static void test_most(void)
 {
 	unsigned int i, once = 0;
@@ -191,7 +193,7 @@ static void jump(u64 seq)
 	w->high = seq - 1;
 }
 
-/* No sequence comes again, nor one of more bits than there are: a new opening, and on it goes. */
+/* No sequence is reused, and none exceeds 48 bits: the sender opens a new session instead. */
 static void test_last_sequence(void)
 {
 	unsigned int left, first, last;
@@ -284,9 +286,9 @@ static void test_used_now(void)
 	rails_end();
 }
 
-/* ---- rule 8: copies, answers ----------------------------------------------------------------- */
+/* ---- rule 8: small buffers, replies ---------------------------------------------------------- */
 
-/* As many copies as there is memory for, to the byte; of the others the memory is held. */
+/* Small buffers use their budget to the last byte; other REPLYs hold their source memory. */
 static void test_copies(void)
 {
 	unsigned int tag, i;
@@ -313,7 +315,7 @@ static void test_copies(void)
 	rails_end();
 }
 
-/* So many answers wait that no more is taken; what was not taken comes again. */
+/* With answers_max replies waiting, no more requests are accepted; those arrive again later. */
 static void test_answers(void)
 {
 	unsigned int first, last, i;
@@ -366,7 +368,10 @@ static void test_answers_of_all(void)
 	rails_end();
 }
 
-/* A large answer was on the wire when its connection was lost: over the other path, unasked. */
+/*
+ * A large REPLY is on the wire when its connection is lost: it is sent over the other path, without
+ * a retry of the GET.
+ */
 static void test_answer_again(void)
 {
 	unsigned int tag;
@@ -383,7 +388,7 @@ static void test_answer_again(void)
 	rails_end();
 }
 
-/* ---- rule 9: a confirmation is lost ---------------------------------------------------------- */
+/* ---- rule 9: a confirm message is lost ------------------------------------------------------- */
 
 static void test_confirm_lost(void)
 {
@@ -406,7 +411,7 @@ static void test_confirm_lost(void)
 
 /* ---- rules 12 and 14: the end of memory, of a window ----------------------------------------- */
 
-/* It lands while its memory is taken away: what was matched goes on. */
+/* The MD is unlinked while a payload is being received: the matched request still completes. */
 static void test_unlink_landing(void)
 {
 	unsigned int tag;
@@ -428,7 +433,7 @@ static void test_unlink_landing(void)
 	rails_end();
 }
 
-/* It lands while its node ends: that is told, once. */
+/* The node stops while a payload is being received: this causes one event. */
 static void test_end_landing(void)
 {
 	unsigned int tag;
@@ -445,7 +450,7 @@ static void test_end_landing(void)
 	rails_end();
 }
 
-/* Given up long ago, its window is gone: it comes, and takes no effect. */
+/* The request has ended and its window has expired: it arrives late, and takes no effect. */
 static void test_very_late(void)
 {
 	unsigned int tag;
@@ -463,7 +468,7 @@ static void test_very_late(void)
 	rails_end();
 }
 
-/* ---- rules 2, 5, 11: both start anew, again and again ---------------------------------------- */
+/* ---- rules 2, 5, 11: both nodes restart repeatedly ------------------------------------------- */
 
 static void test_both_restart(void)
 {

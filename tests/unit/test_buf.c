@@ -4,7 +4,7 @@
 #include <lnet/lnd.h>
 
 static u8 store[64];
-/* 0-length fragments first, inside and last; not in order of address. */
+/* Fragments of length 0 first, inside and last; not in order of address. */
 static const struct lnet_frag frags[] = { { store, 0 },	     { store + 40, 5 }, { store, 0 },
 					  { store + 10, 7 }, { store + 30, 3 }, { store, 0 } };
 

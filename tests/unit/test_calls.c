@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* liblnetctl call by call: what each does, and the errors that its declaration names. */
+/* liblnetctl call by call: the effect of each, and the errors that its declaration names. */
 #include "ctl_world.h"
 #include "topology/topology.h"
 
-/* Interfaces by rules: of each net the first rule that matches. */
+/* Interfaces by rules: for each net, the first rule that matches counts. */
 static void test_rules(void)
 {
 	static const struct {
@@ -106,7 +106,7 @@ static void calls_about_nets(void)
 	ctl_world_end(&w);
 }
 
-/* More credits were taken than there are: a number below 0. */
+/* More credits were taken than exist, so the shown number is below 0. */
 static void credits_are_signed(struct world *w, const char *text)
 {
 	struct lnetctl_node *doc, *item;
@@ -180,7 +180,7 @@ static void calls_about_faults(void)
 	ctl_world_end(&w);
 }
 
-/* Each command of lnetctl is one call: what it does, and the errors that its declaration names. */
+/* Each command of lnetctl is one call: its effect, and the errors that its declaration names. */
 static void test_calls(void)
 {
 	struct lnetctl_node *doc;

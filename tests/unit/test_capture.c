@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Is every byte that stock nodes were seen to send decoded, to the end, and encoded to the same
- * bytes again?
- */
+/* Checks that all bytes that stock nodes sent are decoded, and encoded to the same bytes. */
 #include "unit.h"
 #include "lnd/socklnd/wire.h"
 #include "selftest/wire.h"
@@ -14,9 +11,9 @@
 
 /* One direction of a TCP connection. */
 struct stream {
-	u8 ends[36];			/* addresses and ports, from and to */
+	u8 ends[36];			/* addresses of source and destination, then their ports */
 	bool to_acceptor;
-	bool whole;			/* the capture has its beginning */
+	bool whole;			/* the capture contains its beginning */
 	bool started;
 	u32 first;			/* sequence number of data[0] */
 	unsigned int len;
@@ -38,12 +35,12 @@ struct capture {
 	struct segment segment[MAX_SEGMENTS];
 };
 
-/* What was found, and what .decode.txt of the capture says there is. */
+/* The counts of a capture; .decode.txt of the capture has the expected ones. */
 struct facts {
 	unsigned int requests, hellos, acks, puts, gets, replies, noops;
 	unsigned int infos;		/* payloads that are ping infos */
 	unsigned int zc_requests;
-	u64 payload;			/* bytes behind LNet headers */
+	u64 payload;			/* bytes after LNet headers */
 	unsigned int selftests;		/* payloads that are messages of the network self-test */
 };
 
@@ -114,7 +111,7 @@ static unsigned int stream_find(struct capture *cap, const u8 ends[36])
 	return cap->nr_streams++;
 }
 
-/* @ends has the addresses; a stream begins behind its SYN or at the lowest number seen. */
+/* @ends has the addresses. A stream begins after its SYN, or at the lowest sequence number seen. */
 static void tcp_take(struct capture *cap, u8 ends[36], const u8 *tcp, unsigned int len)
 {
 	unsigned int head = len >= 20 ? (tcp[12] >> 4) * 4U : ~0U;
@@ -142,8 +139,8 @@ static void tcp_take(struct capture *cap, u8 ends[36], const u8 *tcp, unsigned i
 }
 
 /*
- * An Ethernet frame; what is not TCP is not looked at. Trailing padding is cut off by the IP
- * length.
+ * Takes an Ethernet frame, and ignores other protocols than TCP. The IP length excludes trailing
+ * padding.
  */
 static void frame_take(struct capture *cap, const u8 *p, unsigned int len)
 {
@@ -181,7 +178,7 @@ static void packets_read(struct capture *cap)
 	}
 }
 
-/* Lays the segments side by side; a byte that came twice must be the same byte. */
+/* Joins the segments of each stream, and checks that no byte is missing. */
 static void streams_join(struct capture *cap)
 {
 	unsigned int i;
@@ -237,7 +234,7 @@ static void capture_free(struct capture *cap)
 
 /* ---- from the stream to messages ---- */
 
-/* Where a walk stands in a stream. */
+/* A position in a stream. */
 struct walk {
 	const u8 *p;
 	unsigned int left;
@@ -298,7 +295,7 @@ static void info_check(struct walk *w, unsigned int len)
 	w->facts->infos++;
 }
 
-/* Requests go to the portal and with the match bits of the table, replies to the third portal. */
+/* Requests use the portal and the match bits of the table, replies LST_PORTAL_RDMA. */
 static void selftest_check(struct walk *w, const struct lnet_hdr *hdr)
 {
 	const struct lst_rpc_kind *kind;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* NIDs that others claim to have: in a header, in a ping info. */
+/* NIDs that other nodes claim, in a header or in a ping info. */
 #include "rails.h"
 #include "router/router.h"
 
@@ -118,13 +118,13 @@ static void forward(const char *src, unsigned int rail)
 	rails_pump();
 }
 
-/* A router must check sources: the next hop accepts any source from it, because it is a gateway. */
+/* A router must check sources, because the next hop accepts any source from its gateway. */
 static void test_forwarded(void)
 {
 	static const struct { const char *src; bool forged; } senders[] = {
 		{ "10.0.0.1@tcp", false },	/* the sender */
 		{ "10.0.0.3@tcp", true },	/* node 2 */
-		{ "10.0.0.77@tcp", true },	/* nobody */
+		{ "10.0.0.77@tcp", true },	/* no node */
 		{ "10.1.0.1@tcp1", false },	/* the sender's other interface */
 		{ "9.9.9.9@tcp9", true },	/* behind the sender, which is no gateway */
 	};

@@ -3,7 +3,7 @@
 #include "ctl_world.h"
 #include "lnet/fault/fault.h"
 
-/* A flow mapping as a document, to free. */
+/* Reads a flow mapping as a document, which the caller frees. */
 static struct lnetctl_node *doc_of(const char *text)
 {
 	struct lnetctl_node *doc;
@@ -112,7 +112,7 @@ static void test_del(void)
 	ctl_world_end(&w);
 }
 
-/* What is exported makes the same rules again. */
+/* Exported rules that are imported again are the same rules. */
 static void test_export(void)
 {
 	static const char *const rules[] = {
@@ -154,7 +154,7 @@ static void test_export(void)
 	ctl_world_end(&w);
 }
 
-/* A file of which one rule is wrong changes nothing, and says where. */
+/* If one rule of a file is wrong, nothing changes, and the error contains line and column. */
 static void test_import(void)
 {
 	struct lnetctl_node *doc = doc_of("faults:\n- { kind: cut, source: '*' }\n- kind: drop\n"
@@ -179,7 +179,7 @@ static void test_import(void)
 	ctl_world_end(&w);
 }
 
-/* What a plan says as JSON, and nothing is changed by it; or the error. For free() */
+/* Returns the text of a plan, or the error, for free(). Checks that the plan changes nothing. */
 static char *plan(struct world *w, const char *text)
 {
 	struct lnetctl_node *doc = doc_of(text), *todo;
@@ -247,7 +247,7 @@ static void test_plan(void)
 	ctl_world_end(&w);
 }
 
-/* What stays keeps its number and counters; what an apply that fails took away comes back. */
+/* Rules that stay keep their number and counters; a failed apply restores the rules it deleted. */
 static void test_apply(void)
 {
 	static const char new[] = "faults:\n- { kind: duplicate, source: '*', count: 3 }\n"
