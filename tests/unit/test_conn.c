@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Connections of the TCP driver: handshakes both ways, races, refusals, restarts, and how sets end.
+ * Connections of the TCP driver: handshakes in both directions, races, rejections, restarts, and
+ * the end of sets.
  */
 #include "sock_fake.h"
 #include "worked.h"
@@ -14,8 +15,8 @@
 
 
 /*
- * A dials B: the worked examples, byte for byte, in the order CONTROL, IN, OUT; the message goes
- * with the first.
+ * A dials B, with the bytes of the worked examples, in the order CONTROL, IN, OUT. The message is
+ * sent on the first connection.
  */
 static void test_dial(void)
 {
@@ -47,7 +48,7 @@ static void test_dial(void)
 	fake_end();
 }
 
-/* B is dialled by A, the bytes cut at every place, and byte by byte. */
+/* A dials B; the bytes are divided at each place, and also arrive one by one. */
 static void test_accept(void)
 {
 	static const u32 types[] = { LNET_CTYPE_CONTROL, LNET_CTYPE_BULK_OUT };
@@ -106,7 +107,7 @@ static void test_hellos(void)
 	fake_begin(B);
 	memcpy(in, e1, 16);
 	memcpy(in + 16, e2, 56);
-	in[20] = 5;			/* an unknown version is told ours */
+	in[20] = 5;			/* the reply has the version of this node */
 	f = fake_accept(true);
 	fake_in(f, in, sizeof(in));
 	memcpy(want, e5, 56);
@@ -114,7 +115,7 @@ static void test_hellos(void)
 	fake_out_is(f, want, 56, "HELLO for an unknown version");
 	CU_ASSERT(f->shut && !f->aborted);
 	in[20] = 3;
-	in[16 + 48] = 4;		/* no such type */
+	in[16 + 48] = 4;		/* an unknown type */
 	f = fake_accept(true);
 	fake_in(f, in, sizeof(in));
 	fake_out_is(f, want, 0, "answer to a bad type");
@@ -126,7 +127,7 @@ static void test_hellos(void)
 	fake_end();
 }
 
-/* Both dial: the higher NID's connection wins. */
+/* Both nodes dial: the connection of the higher NID wins. */
 static void test_race(void)
 {
 	struct fake *mine, *theirs;
@@ -158,7 +159,9 @@ static void test_race(void)
 	fake_end();
 }
 
-/* The lower NID's connection is taken while ours, which failed, waits to be tried again. */
+/*
+ * While the node waits to dial again after a failure, it accepts the connection of the lower NID.
+ */
 static void test_race_paused(void)
 {
 	struct fake *mine, *theirs;
@@ -176,7 +179,7 @@ static void test_race_paused(void)
 	fake_end();
 }
 
-/* "No" means later: three times in a row, and then it is a failure. */
+/* A rejection means "later". After three in a row, the dial has failed. */
 static void test_refused(void)
 {
 	unsigned int i;
@@ -200,7 +203,7 @@ static void test_refused(void)
 	fake_end();
 }
 
-/* A peer with a smaller limit: it says no to the second of a type; what there is goes on. */
+/* A peer with a smaller limit rejects the second connection of a type; the open ones stay. */
 static void test_full(void)
 {
 	struct fake *f;
@@ -268,7 +271,7 @@ static void test_restart(void)
 	CU_ASSERT(fake_is_open(f));
 	fake_end();
 
-	fake_begin(A);			/* noticed by the one that dials */
+	fake_begin(A);			/* the dialling node notices the restart */
 	fake_send(B, 10, SEC);
 	fake_connected(fake_last(), 0);
 	fake_answer(fake_last(), B, LNET_CTYPE_CONTROL, INC_B);
@@ -284,7 +287,7 @@ static void test_restart(void)
 	fake_end();
 }
 
-/* Nothing of the old set is acknowledged, and the peer begins a new one: only the old one ends. */
+/* The peer acknowledges nothing of the old set and opens a new one: only the old set ends. */
 static void test_replaced(void)
 {
 	struct fake *old, *f;
@@ -335,7 +338,7 @@ static void test_answers(void)
 	}
 }
 
-/* One that speaks version 4 only: told so, we dial again at once with that. */
+/* After a HELLO of version 4 only, the node dials again at once with version 4. */
 static void test_version(void)
 {
 	struct lnet_hello h = { .version = 4,
@@ -393,7 +396,7 @@ static void test_unreachable(void)
 	}
 }
 
-/* The peer takes the connection, and has no NI of that NID. */
+/* The peer accepts the connection, but has no NI with that NID, and closes it. */
 static void test_reset(void)
 {
 	struct msg *msg;
@@ -408,7 +411,7 @@ static void test_reset(void)
 	fake_end();
 }
 
-/* Pauses grow; who comes during a long one is turned away at once, during a short one waits. */
+/* Pauses grow. In a long pause, the driver takes no attempt; in a short one, attempts wait. */
 static void test_backoff(void)
 {
 	struct msg *msg;
@@ -438,8 +441,8 @@ static void test_backoff(void)
 }
 
 /*
- * A SYN without answer is given up with the last message that waits for it, the first one ever not
- * before a long way would have answered; the next message gets its own.
+ * A SYN without reply ends with the last message that waits for it. The first SYN to a peer lasts
+ * at least as long as a reply over a long path takes. The next message starts a new SYN.
  */
 static void test_hanging(void)
 {
@@ -468,8 +471,8 @@ static void test_hanging(void)
 }
 
 /*
- * One connection ends: its siblings go too, the path is lost once, what was not begun waits for the
- * next set.
+ * If one connection ends, its siblings end, and the path is reported lost once. Messages that are
+ * not begun wait for the next set.
  */
 static void test_siblings(void)
 {
@@ -499,7 +502,7 @@ static void test_siblings(void)
 		   "epoch lost");
 	fake_run(10 * MS);
 	UNIT_EQUAL(fw.nr, 4, "dials again");
-	open_set(A, INC_A);		/* refused: we are dialling, and A is lower */
+	open_set(A, INC_A);		/* rejected: B is dialling, and A is lower */
 	fake_connected(&fw.fake[3], 0);
 	fake_answer(&fw.fake[3], A, LNET_CTYPE_CONTROL, INC_A);
 	UNIT_EQUAL(waits->how, LNET_OK, "sent with the next set");
@@ -525,8 +528,8 @@ static void test_broken(void)
 }
 
 /*
- * A peer that takes nothing: half written is a network timeout, not begun a local one, and the
- * cause stays.
+ * The peer reads nothing: a half-written message ends with a network timeout, a message that is not
+ * begun with a local timeout. The end of the set does not change these outcomes.
  */
 static void test_stalled(void)
 {
@@ -547,7 +550,7 @@ static void test_stalled(void)
 	fake_end();
 }
 
-/* What comes leaves nothing behind; of what was dialled the pauses are remembered for a while. */
+/* An accepted connection leaves no state. The pauses after a failed dial are kept for a while. */
 static void test_leaves(void)
 {
 	struct fake *f;
@@ -569,7 +572,7 @@ static void test_leaves(void)
 	fake_end();
 }
 
-/* The core has taken the peer away: what there is ends, and who comes by its NID is another. */
+/* The core has removed the peer: its connections end, and its NID may connect as a new peer. */
 static void test_gone(void)
 {
 	struct msg *half, *waits;
@@ -593,7 +596,7 @@ static void test_gone(void)
 	fake_end();
 }
 
-/* While its dial is under way, too. */
+/* The peer is removed while a dial is in progress. */
 static void test_gone_dialling(void)
 {
 	struct lnet_ni *ni;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Management of an instance, through the client's library but without a socket: what changes, what
- * is refused unchanged, answers in pieces, and a lack of memory anywhere.
+ * Management of a node through the client library, without a socket: changes, rejected changes,
+ * replies in pieces, and memory shortage at any place.
  */
 #include <glob.h>
 #include <linux/netlink.h>
 #include "control/command.h"
 #include "ctl_world.h"
 
-/* Everything that can be shown, as one text, with wakes and clocks that do not count left out. */
+/* All interfaces, peers and fault rules, shown as one text. */
 static char *picture(struct world *w, unsigned int level)
 {
 	struct lnetctl_node *doc = NULL;
@@ -54,7 +54,7 @@ static void test_down(void)
 	ctl_world_end(&w);
 }
 
-/* What is refused leaves everything as it was, and starts no driver. */
+/* A rejected request changes nothing and starts no driver. */
 static void test_refused(void)
 {
 	struct world w;
@@ -116,9 +116,9 @@ static void test_tunables(void)
 	ctl_world_end(&w);
 }
 
-/* ---- words ----------------------------------------------------------------------------------- */
+/* ---- error texts ----------------------------------------------------------------------------- */
 
-/* The text of an answer's failure @why. */
+/* Checks the error and its text @why. */
 static void refused_with(struct world *w, int rc, int want, const char *why)
 {
 	UNIT_EQUAL(rc, want, why);
@@ -175,7 +175,7 @@ static void test_words(void)
 	ctl_world_end(&w);
 }
 
-/* A file's text, for free(). */
+/* Returns the text of a file, for free(). */
 static char *file_text(const char *path)
 {
 	size_t len = 0;
@@ -191,7 +191,7 @@ static char *file_text(const char *path)
 	return text;
 }
 
-/* Does some line of @text have "-E..." as a whole word? */
+/* True if @text contains the errno @err, such as "-EIO", as a whole word. */
 static bool names(const char *text, const char *err)
 {
 	const char *at = text;
@@ -204,7 +204,7 @@ static bool names(const char *text, const char *err)
 	return false;
 }
 
-/* Every errno that the core, its commands or its drivers name has words. */
+/* Each errno that the core, its commands or its drivers name has a text. */
 static void test_every_why(void)
 {
 	static const char *const sources[] = { "lnet/*.c", "lnet/*/*.c", "lnd/*/*.c" };
@@ -235,7 +235,7 @@ static void test_every_why(void)
 	globfree(&found);
 }
 
-/* ---- answers in pieces ----------------------------------------------------------------------- */
+/* ---- replies in pieces ----------------------------------------------------------------------- */
 
 static void crowd(struct world *w)
 {
@@ -288,7 +288,7 @@ static void test_pieces(void)
 	ctl_world_end(&w);
 }
 
-/* Wherever a piece ends, the key tables of the driver are not the last of it. */
+/* Wherever a piece ends, its last part is not a key table of the driver. */
 static void test_values_in_pieces(void)
 {
 	struct lnetctl_node *doc = NULL;
@@ -306,7 +306,7 @@ static void test_values_in_pieces(void)
 	ctl_world_end(&w);
 }
 
-/* A peer that goes while the answer stands on it ends nothing early and crashes nothing. */
+/* A peer is removed while a reply is at this peer: the reply continues, and nothing crashes. */
 static void test_removed_meanwhile(void)
 {
 	struct lnet_ctl_req req = { .cmd = LNET_NL_PEERS, .flags = LNET_NL_F_DUMP, .version = 4 };
@@ -339,7 +339,7 @@ static void test_removed_meanwhile(void)
 
 static void purge(struct world *w)
 {
-	/* a handle holds one conversation, and one is under way */
+	/* a handle carries one request at a time, and one is in progress */
 	struct lnetctl *c = ctl_world_client(w);
 	char gone[64];
 	unsigned int i;
@@ -363,7 +363,7 @@ static unsigned int times_shown(const struct lnetctl_node *doc, unsigned int i)
 	return nr;
 }
 
-/* Wherever the answer stands when others go: those that stay are shown, once. */
+/* Peers are removed at any point of a reply: those that stay are shown once. */
 static void test_others_removed(void)
 {
 	struct lnetctl_node *doc = NULL;
@@ -386,7 +386,7 @@ static void test_others_removed(void)
 	}
 }
 
-/* ---- a lack of memory ------------------------------------------------------------------------ */
+/* ---- memory shortage ------------------------------------------------------------------------- */
 
 static int do_net(struct world *w)
 {
@@ -468,7 +468,7 @@ static void test_no_memory(void)
 	ctl_world_end(&w);
 }
 
-/* ---- every command, with nothing in it ------------------------------------------------------- */
+/* ---- every command, without content ---------------------------------------------------------- */
 
 static void test_empty(void)
 {
@@ -518,7 +518,7 @@ static void test_recovery(void)
 	ctl_world_end(&w);
 }
 
-/* A ping of a node that does not answer ends with its timeout, and says which. */
+/* Pings without a common net or with a wrong source: each failure has the NID and the reason. */
 static void test_ping(void)
 {
 	struct lnetctl_node *doc, *item;
@@ -543,7 +543,7 @@ static void test_ping(void)
 	ctl_world_end(&w);
 }
 
-/* Byte for byte: stock's library prints "#:" for it, and forgets it when the next table comes. */
+/* Byte for byte: stock's library prints "#:" for it, and discards it with the next table. */
 static void test_comment_bytes(void)
 {
 	static const u8 table_attrs[] = {
@@ -576,7 +576,7 @@ static void test_comment_bytes(void)
 	UNIT_EQUAL(w.tables_at, 0, "no value is behind the table");
 }
 
-/* The kernel's first piece, if the answer is not there yet: it changes nothing in the document. */
+/* The kernel sends a comment first if the reply is not ready; it does not change the document. */
 static void test_comment(void)
 {
 	struct lnetctl_node *doc;
@@ -616,7 +616,7 @@ static void link_text_is(struct lnetctl_node *doc, unsigned int at, const char *
 	lnetctl_doc_free(doc);
 }
 
-/* Nothing is asked while all links that lead there are down; the message names the nets. */
+/* No ping is sent while all links to the peer are down; the message names the nets. */
 static void test_links_down(void)
 {
 	struct lnetctl_node *doc;
@@ -652,7 +652,7 @@ static void test_links_down(void)
 	ctl_world_end(&w);
 }
 
-/* Ourselves, nobody on a net of ours, and nobody at all. */
+/* Discovery of the node itself, of an absent node on a local net, and of one on no local net. */
 static void test_discover(void)
 {
 	struct lnetctl_node *doc, *item;

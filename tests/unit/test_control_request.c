@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Requests: what YAML becomes, what passes the check, what the walkers find. */
+/* Requests: how YAML is encoded, which bytes pass the check, and which pairs are found. */
 #include "control/command.h"
 #include "utils/lib/client.h"
 #include "unit.h"
@@ -117,8 +117,8 @@ static void test_pairs(void)
 	UNIT_EQUAL(lnet_val_int(&v, 0, 2, &num), 0, "number");
 	UNIT_EQUAL(num, 2, "number");
 	/*
-	 * A value that is spelled as a key is taken for one: nothing tells them apart once unknown
-	 * keys are passed over. Its value is then the key "one", and " x " is a stray scalar.
+	 * A value that equals a key is read as the key, because unknown keys are skipped. The key
+	 * "one" thus has the value "one", and " x " is a stray scalar.
 	 */
 	CU_ASSERT(lnet_req_find(req, "one", &v));
 	UNIT_TEXT(v.text, "one", "one");

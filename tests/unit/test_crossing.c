@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Discovery: pings, pushes and their answers that overtake each other, come once more or not at
- * all. What tests/model/discover.pml found, on real nodes.
+ * Discovery: pings, pushes and their replies that overtake each other, arrive twice or not at all.
+ * These are counterexamples of tests/model/discover.pml, on real nodes.
  */
 #include "rails.h"
 
@@ -15,7 +15,7 @@ static void send(unsigned int from, unsigned int to)
 	UNIT_EQUAL(rails.req[tag].status || !rails_done(tag), 0, "delivered");
 }
 
-/* Both know all of each other. */
+/* Both nodes know all NIDs of each other. */
 static void begin(void)
 {
 	rails_begin(&strangers);
@@ -52,7 +52,7 @@ static struct rails_msg *delayed_info(unsigned int node, u32 type)
 	return NULL;
 }
 
-/* Node 0 is no more sure of node 1, and asks. */
+/* Node 0 doubts its session with node 1, and sends a ping. */
 static void ask(void)
 {
 	rails_lost(0, 1, 0, LNET_PATH_LOST);
@@ -61,7 +61,7 @@ static void ask(void)
 	rails_pump();
 }
 
-/* The answer left before the push, and comes after it. */
+/* The REPLY was sent before the push, and arrives after it. */
 static void test_answer(void)
 {
 	struct rails_msg *m;
@@ -84,7 +84,7 @@ static void test_answer(void)
 	rails_end();
 }
 
-/* A push comes once more after the next one. */
+/* A push arrives again after the next push. */
 static void test_late_push(void)
 {
 	begin();
@@ -101,7 +101,7 @@ static void test_late_push(void)
 	rails_end();
 }
 
-/* A ping comes once more when there is something new: that answer nobody waits for. */
+/* A ping arrives again after a change: nothing awaits its second REPLY. */
 static void test_late_ping(void)
 {
 	rails_begin(&strangers);
@@ -115,7 +115,7 @@ static void test_late_ping(void)
 	rails_end();
 }
 
-/* What could not be read was acknowledged; the ping instead of it is lost. */
+/* A push that could not be decoded was acknowledged; the ping that replaces it is lost. */
 static void test_ping_lost(void)
 {
 	struct rails_msg *m;
@@ -137,7 +137,7 @@ static void test_ping_lost(void)
 	rails_end();
 }
 
-/* The last push, which tells that it does not discover any more, is lost. */
+/* The last push, which advertises that discovery is off, is lost. */
 static void test_last_push_lost(void)
 {
 	begin();
@@ -151,7 +151,10 @@ static void test_last_push_lost(void)
 	rails_end();
 }
 
-/* Both tell of a change at once; what comes while a push is under way waits for its end. */
+/*
+ * Both nodes advertise a change at once. A push that arrives while the node's own push is in flight
+ * waits for that one to end.
+ */
 static void test_both(void)
 {
 	begin();

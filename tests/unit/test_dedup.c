@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Exactly once, rule by rule (spec/exactly-once.md), between real nodes that lose and repeat. */
+/* Exactly-once, rule by rule (manual/internals/exactly-once.md), despite loss and duplicates. */
 #include "rails.h"
 
 #define T (5 * NSEC_PER_SEC)
@@ -16,7 +16,7 @@ static void check(unsigned int tag, int status, unsigned int effects, bool perha
 	UNIT_EQUAL(rails.req[tag].perhaps, perhaps, "perhaps delivered");
 }
 
-/* ---- rules 1 and 3: marks and names ---------------------------------------------------------- */
+/* ---- rules 1 and 3: tracked requests and request IDs ----------------------------------------- */
 
 static void test_mark(void)
 {
@@ -81,7 +81,7 @@ static void test_dup_final(void)
 	rails_end();
 }
 
-/* A second copy lands beside the first; the first complete one ends it, the other is stopped. */
+/* A hedge is received in parallel: the first complete one wins, the other receive is aborted. */
 static void test_join_landing(void)
 {
 	unsigned int tag;
@@ -171,7 +171,7 @@ static void test_join_waiting(void)
 	rails_end();
 }
 
-/* A name that comes again with another length, before the first has its memory and after it. */
+/* A request ID arrives again with another length, before and after the first has its memory. */
 static void test_other_length(void)
 {
 	static const u32 lens[] = { 0, 1, 99, 101, 8000 };
@@ -204,7 +204,7 @@ static void test_other_length(void)
 	}
 }
 
-/* A peer sends one request again and again while it waits for a buffer. */
+/* A peer repeats one request many times while the request waits for a buffer. */
 static void test_many_waiting(void)
 {
 	unsigned int tag, i;
@@ -221,7 +221,7 @@ static void test_many_waiting(void)
 	rails_pump();
 	UNIT_EQUAL(rails_count(&rails.waiting), 17, "the first and 16 more wait");
 	UNIT_EQUAL(rails_stat(1, LNET_C_dup_taken), 16, "no more have joined");
-	CU_ASSERT(rails_stat(1, LNET_C_dup_denied) >= 4);	/* and second copies */
+	CU_ASSERT(rails_stat(1, LNET_C_dup_denied) >= 4);	/* and hedges */
 	rails_attach(1, LNET_MD_OP_PUT | LNET_MD_OP_GET);
 	rails_release();
 	rails_run(20 * RAILS_MS);
@@ -231,7 +231,7 @@ static void test_many_waiting(void)
 	rails_end();
 }
 
-/* Whichever of them loses its connection, the other waits on. */
+/* If either of the two loses its connection, the other still waits. */
 static void test_waiting_gone(void)
 {
 	unsigned int i;
@@ -258,7 +258,7 @@ static void test_waiting_all_gone(void)
 	rails_end();
 }
 
-/* ---- rules 8 and 9: answers ------------------------------------------------------------------ */
+/* ---- rules 8 and 9: replies ------------------------------------------------------------------ */
 
 static void test_answers_lost(void)
 {
@@ -277,7 +277,7 @@ static void test_answers_lost(void)
 	rails_end();
 }
 
-/* An ACK that its driver could not send goes over another path. */
+/* An ACK that its driver could not send is sent over another path. */
 static void test_answer_fails(void)
 {
 	unsigned int put;
@@ -291,7 +291,7 @@ static void test_answer_fails(void)
 	rails_end();
 }
 
-/* One way of a rail is dead: the second copy, which joined, is answered on its own path. */
+/* One direction of a rail is dead: the reply to the joined hedge uses the path of the hedge. */
 static void test_one_way(void)
 {
 	unsigned int tag, rail;
@@ -342,7 +342,7 @@ static void test_confirm_by_distance(void)
 	rails_end();
 }
 
-/* Without room for a copy, the memory is held as for a large one. */
+/* Without room for a small buffer, the source memory is held, as for a large REPLY. */
 static void test_copy_budget(void)
 {
 	unsigned int tag;
@@ -396,7 +396,7 @@ static void test_unlink_held(void)
 	rails_end();
 }
 
-/* ---- rule 10: merged acknowledgements and refusals ------------------------------------------- */
+/* ---- rule 10: cumulative ACKs and rejections ------------------------------------------------- */
 
 static void test_merged(void)
 {
@@ -412,7 +412,7 @@ static void test_merged(void)
 	rails_end();
 }
 
-/* One of them is missing: the others are told, it is not. */
+/* One PUT is missing: the others are acknowledged, the missing one is not. */
 static void test_merged_gap(void)
 {
 	unsigned int i, tag[5];
@@ -454,7 +454,7 @@ static void test_refused(void)
 	rails_end();
 }
 
-/* The refusal is here before the driver gives the attempt back: it took no effect all the same. */
+/* The rejection precedes the completion by the driver: the request still took no effect. */
 static void test_refused_before_given_back(void)
 {
 	static const enum lnet_outcome how[] = { LNET_OK, LNET_ABORTED, LNET_PATH_LOST };
@@ -481,7 +481,7 @@ static void check_soon(unsigned int tag)
 	check(tag, 0, 1, false);
 }
 
-/* The receiver drops the window of who is silent: one that may be gone is not used. */
+/* The receiver may drop the window of a sender that pauses, which then opens a new session. */
 static void test_silence(void)
 {
 	unsigned int tag, i;
@@ -519,7 +519,7 @@ static void test_receiver_restarts(void)
 	rails_end();
 }
 
-/* Two attempts under the old name: it may have taken effect before. */
+/* Two attempts with the old request ID: the request may have taken effect before. */
 static void test_restart_two_attempts(void)
 {
 	unsigned int tag;
@@ -536,7 +536,7 @@ static void test_restart_two_attempts(void)
 	rails_end();
 }
 
-/* Its only attempt has failed, it pauses; then the refusal comes. */
+/* The only attempt has failed, and the request waits to retry; then the rejection arrives. */
 static void test_refused_in_backoff(void)
 {
 	unsigned int tag;
@@ -571,7 +571,7 @@ static void test_sender_restarts(void)
 	rails_end();
 }
 
-/* A stock node in its place takes nothing twice; it is found out, and talked to in its own way. */
+/* A stock node replaces the receiver: no request takes effect twice, and the sender detects it. */
 static void test_stock_instead(void)
 {
 	unsigned int tag[2], after;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Demands of the requirements that are of whole nodes: each as its check reads. */
+/* Requirements on whole nodes: each test follows the check that the requirement names. */
 #include "rails.h"
 #include "path/path.h"
 
@@ -7,7 +7,7 @@ static const struct rails_cfg quiet = { .quiet = true };
 
 /* ---- lnt-055 --------------------------------------------------------------------------------- */
 
-/* Memory that is not bound, and what makes no sense: said at once, and nothing is sent. */
+/* Unbound memory and invalid arguments: the call fails at once, and nothing is sent. */
 static void test_refused_at_once(void)
 {
 	struct lnet_xfer x;
@@ -38,7 +38,7 @@ static void test_refused_at_once(void)
 	rails_end();
 }
 
-/* Nobody is there to be discovered: the request that waits for it ends once, unsent. */
+/* There is no node to discover: the request that waits for discovery ends once, unsent. */
 static void test_no_discovery(void)
 {
 	const struct rails_cfg cfg = { .quiet = true, .discover = true, .strangers = true };
@@ -57,7 +57,7 @@ static void test_no_discovery(void)
 
 /* ---- lnt-035 --------------------------------------------------------------------------------- */
 
-/* Two at a time, so that both rails have their turn, whatever else goes between. */
+/* Submits two requests at a time, so that both rails are used in turn despite other messages. */
 static void load(unsigned int nr, u64 every_ns)
 {
 	for (; nr; nr -= 2) {
@@ -67,7 +67,10 @@ static void load(unsigned int nr, u64 every_ns)
 	}
 }
 
-/* Cut under load, until it has lost health; two seconds after it heals it carries its half. */
+/*
+ * A rail is cut under load until it has lost health. Two seconds after it heals, it carries at
+ * least 45 % of the load.
+ */
 static void test_share(void)
 {
 	unsigned int tag, first, on[2] = { 0, 0 };
@@ -95,7 +98,10 @@ static void test_share(void)
 
 /* ---- lnt-095, lnd-030 ------------------------------------------------------------------------ */
 
-/* Answers never come: told at T, within 5 %, and not at a multiple of it; whatever T and R are. */
+/*
+ * All replies are lost: a request ends at T, within 5 %, and not at a multiple of T, for any T and
+ * R.
+ */
 static void test_ends_at_T(void)
 {
 	static const u64 times[] = { 300 * RAILS_MS, NSEC_PER_SEC, 5 * NSEC_PER_SEC,
@@ -121,7 +127,9 @@ static void test_ends_at_T(void)
 
 /* ---- lnt-105 --------------------------------------------------------------------------------- */
 
-/* What waited for first contact has its whole time before it when the peer has answered. */
+/*
+ * A request that waited for session negotiation has its full timeout once the peer has responded.
+ */
 static void test_after_contact(void)
 {
 	u64 T = NSEC_PER_SEC, took;
@@ -144,7 +152,7 @@ static void test_after_contact(void)
 	rails_end();
 }
 
-/* While no connection is made the peer is asked again, as long as those that wait have time. */
+/* Without a connection, the ping to the peer is repeated while the waiting requests have time. */
 static void test_no_connection_yet(void)
 {
 	unsigned int tag, i;
@@ -153,7 +161,7 @@ static void test_no_connection_yet(void)
 	rails_tune(0, "transaction_timeout", NSEC_PER_SEC);
 	rails_on(0, -1, RAILS_ANY, FATE_KEEP, LNET_OK, -1);
 	tag = rails_put(0, 1, 64, LNET_ACK, 0);
-	for (i = 0; i < 2; i++) {	/* as a driver does when the time of an attempt is over */
+	for (i = 0; i < 2; i++) {	/* as a driver does at the end of an attempt timeout */
 		rails_run(250 * RAILS_MS);
 		rails_give(LNET_REMOTE_DROPPED);
 	}
