@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Discovery: who is asked and told what, how often, what becomes of it, and what does not stop. */
+/*
+ * Discovery: pings and pushes, how often they are sent, their results, and requests that continue.
+ */
 #include "manage/manage.h"
 #include "rails.h"
 
@@ -10,7 +12,7 @@ static const struct lnet_disc *disc(unsigned int from, unsigned int to)
 	return &rails_peer(from, to)->disc;
 }
 
-/* Of node @from, how many records it has but for its loopback. */
+/* The number of peer entries of node @from, without its loopback. */
 static unsigned int records(unsigned int from)
 {
 	struct lnet *ln = rails.node[from].ln;
@@ -22,7 +24,7 @@ static unsigned int records(unsigned int from)
 	return nr;
 }
 
-/* Pings, openings, pushes and their answers since the last call. */
+/* Pings, session open requests, pushes and their replies since the last call. */
 static unsigned int control(void)
 {
 	static unsigned int last;
@@ -60,7 +62,7 @@ static void knows(unsigned int from, unsigned int to, unsigned int nids)
 	UNIT_EQUAL(rails_peer(from, to)->mr, 1, "multi-rail");
 }
 
-/* wire.md 7.2: given one NID, both know all of the other; six messages. */
+/* wire.md 7.2: from one NID, both nodes learn all NIDs of each other, by six messages. */
 static void test_first(void)
 {
 	unsigned int i;
@@ -81,7 +83,10 @@ static void test_first(void)
 	rails_end();
 }
 
-/* management.md 3.2: what `peer show` tells; with bit 0, the record's, 273 if all is known. */
+/*
+ * management.md 3.2: the state that `peer show` prints. With bit 0, which is of the peer entry, it
+ * is 273 if all is known.
+ */
 static void test_bits(void)
 {
 	begin();
@@ -96,7 +101,7 @@ static void test_bits(void)
 	UNIT_EQUAL(rails_disc_bits(0, 1) | rails_peer(0, 1)->mr, 273, "known");
 	rails_on(0, -1, RAILS_CORE, FATE_LOSE, LNET_OK, -1);
 	rails_ni_del(0, 1);
-	send(0, 1);			/* heard of by the rail that is left */
+	send(0, 1);			/* liveness on the remaining rail */
 	rails_run(380 * RAILS_MS);
 	CU_ASSERT(rails_disc_bits(0, 1) & LNET_PEER_STATE_PUSH_SENT);
 	rails_run(6 * NSEC_PER_SEC);
@@ -105,7 +110,7 @@ static void test_bits(void)
 	rails_end();
 }
 
-/* To a stock node as stock nodes do: it is told though it asked, and not asked if it told. */
+/* As stock nodes do: a stock node gets a push after its ping, and no ping after its push. */
 static void test_stock(void)
 {
 	begin();
@@ -121,7 +126,7 @@ static void test_stock(void)
 	rails_end();
 }
 
-/* wire.md 7.6: a change is told once, however many there are. */
+/* wire.md 7.6: changes are advertised by one push, however many there are. */
 static void test_changes(void)
 {
 	begin();
@@ -146,7 +151,7 @@ static void test_changes(void)
 	rails_end();
 }
 
-/* Down by hand, so that its link changes nothing of what is announced. */
+/* The NI is administratively drained, so its link does not change the ping info. */
 static void test_no_news(void)
 {
 	struct lnet_nid nid = rails_nid(1, 1);
@@ -186,7 +191,7 @@ static void test_both_change(void)
 	rails_end();
 }
 
-/* A ping without answer, and the negative cache: requests go on, pings do not follow each other. */
+/* Pings without reply, and the pauses between them: requests continue, and few pings are sent. */
 static void test_silent(void)
 {
 	unsigned int i;
@@ -208,7 +213,7 @@ static void test_silent(void)
 	rails_end();
 }
 
-/* LU-16149, LU-15234: whatever is lost, nobody is left on the way. */
+/* LU-16149, LU-15234: after any loss, no discovery remains unfinished. */
 static void test_push_lost(void)
 {
 	begin();
@@ -225,7 +230,7 @@ static void test_push_lost(void)
 	rails_end();
 }
 
-/* ---- answers that were meddled with ---------------------------------------------------------- */
+/* ---- modified replies ------------------------------------------------------------------------ */
 
 static struct rails_msg *reply_of(unsigned int node)
 {
@@ -242,7 +247,10 @@ static u32 word_at(const struct rails_msg *m, unsigned int at)
 	return get_unaligned_le32(m->data + at);
 }
 
-/* LU-15512 and wire.md 6.5: nonsense is asked again after a pause, not at once and for ever. */
+/*
+ * LU-15512 and wire.md 6.5: after an invalid ping info, the node pings again after a pause, not at
+ * once and not without end.
+ */
 static void test_nonsense(void)
 {
 	static const struct {
@@ -279,7 +287,10 @@ static void test_nonsense(void)
 	}
 }
 
-/* Longer than the room for it: asked again with more, at once, but only once if it never fits. */
+/*
+ * An info longer than its buffer causes another ping at once, with more room, but only one if it
+ * never fits.
+ */
 static void test_cut(void)
 {
 	struct rails_msg *m;
@@ -316,9 +327,9 @@ static void test_cut(void)
 	rails_end();
 }
 
-/* ---- pushes by hand -------------------------------------------------------------------------- */
+/* ---- pushes that the test writes ------------------------------------------------------------- */
 
-/* From the other's first interface: @nr NIDs of it, its second one DOWN if asked. */
+/* Puts a push with the @len bytes @buf on the wire, between the first interfaces of both nodes. */
 static struct rails_msg *info_wire(unsigned int from, unsigned int to, u8 *buf, u32 len)
 {
 	struct rails_msg m = { .from = (int)from, .to = (int)to, .type = RAILS_CORE, .data = buf };
@@ -397,7 +408,7 @@ static void test_pushed(void)
 	}
 }
 
-/* Known to discover, it says that it does no more; and that it does again. */
+/* A peer that discovers advertises that discovery is off, and later that it is on again. */
 static void test_toggled(void)
 {
 	begin();
@@ -417,7 +428,7 @@ static void test_toggled(void)
 	rails_end();
 }
 
-/* LU-14661: off before the first contact, on after it. */
+/* LU-14661: discovery is off before session negotiation, and on after it. */
 static void test_late(void)
 {
 	begin();
@@ -432,7 +443,7 @@ static void test_late(void)
 	rails_end();
 }
 
-/* An older one that was overtaken says nothing; DOWN costs health once, and the rail is avoided. */
+/* An advertised DOWN lowers health and the rail is avoided, until a newer push advertises UP. */
 static void test_status(void)
 {
 	unsigned int i, tag, before;
@@ -454,7 +465,7 @@ static void test_status(void)
 	rails_end();
 }
 
-/* ---- what meets what ------------------------------------------------------------------------- */
+/* ---- events that coincide -------------------------------------------------------------------- */
 
 static void lose_all(unsigned int from, unsigned int to)
 {
@@ -463,7 +474,7 @@ static void lose_all(unsigned int from, unsigned int to)
 	UNIT_EQUAL(rails_peer(from, to)->contact, CONTACT_DOUBT, "in doubt");
 }
 
-/* The peer is asked whether it lives while it is to be told of a change. */
+/* The session is in doubt, so the peer is pinged, while a change must be advertised. */
 static void test_change_in_doubt(void)
 {
 	begin();
@@ -478,7 +489,7 @@ static void test_change_in_doubt(void)
 	rails_end();
 }
 
-/* Good news and bad news come together, and bad news while a push is under way. */
+/* A valid and an invalid push arrive together; or an invalid one while a push is in flight. */
 static void test_bad_push(void)
 {
 	struct rails_msg *m;
@@ -506,7 +517,7 @@ static void test_bad_push(void)
 	}
 }
 
-/* News while our own push is under way wait for its end. */
+/* A change that arrives while the push of node 0 is in flight waits for the end of that push. */
 static void test_news_while_pushing(void)
 {
 	begin();
@@ -527,7 +538,7 @@ static void test_news_while_pushing(void)
 	rails_end();
 }
 
-/* The ping failed, but what the peer says by itself is heard: the same as before, or news. */
+/* The ping failed, but then the peer sends a push: the same info as before, or a newer one. */
 static void test_heard_after_failure(void)
 {
 	struct lnet_copy *info;
@@ -554,7 +565,7 @@ static void test_heard_after_failure(void)
 	}
 }
 
-/* ---- requests that wait for it --------------------------------------------------------------- */
+/* ---- requests that wait for discovery -------------------------------------------------------- */
 
 static void want_wait(bool wait)
 {
@@ -563,8 +574,9 @@ static void want_wait(bool wait)
 }
 
 /*
- * behaviour.md 3.2: the first requests wait until both know all, of @stock or ours; without the
- * tunable for nothing but the contact. Later ones do not wait.
+ * behaviour.md 3.2: with discovery_wait, the first requests wait until both nodes know all NIDs,
+ * also with a @stock peer. Without it, they wait for session negotiation only. Later ones do not
+ * wait.
  */
 static void test_wait(void)
 {
@@ -602,7 +614,10 @@ static void test_wait(void)
 	}
 }
 
-/* A failure ends the waiting, and so does the end of the record, of the node, of the time. */
+/*
+ * Waiting requests continue if discovery fails. They fail if the peer entry is removed, the node
+ * stops or their time is over.
+ */
 static void test_wait_in_vain(void)
 {
 	struct lnet_nid nid;
@@ -639,7 +654,9 @@ static void test_wait_in_vain(void)
 
 /* ---- the end of a node ----------------------------------------------------------------------- */
 
-/* LU-15616, LU-17103: with pings, pushes and merges under way; nothing is left, nothing hangs. */
+/*
+ * LU-15616, LU-17103: a node stops during pings, pushes and merges; nothing stays, nothing hangs.
+ */
 static void test_shutdown(void)
 {
 	unsigned int nr;

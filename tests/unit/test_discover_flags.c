@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * behaviour.md 15.3 against the machine of states/discover.def: each event of the table is made to
- * happen, and what stock's flags would be is compared before and after. Our states are those of
- * its flags that exclude each other: PING is PING_SENT, MERGE is DATA_PRESENT, PUSH is PUSH_SENT,
- * FAILED is REDISCOVER, and the three that are under way are DISCOVERING. PING_FAILED and
- * PUSH_FAILED mark work for stock's thread, which here is done at the event.
+ * behaviour.md 15.3 compared with the state machine of states/discover.def. The test causes each
+ * event of the table, and compares the equivalent flags of stock before and after it. The states
+ * are those flags of stock that exclude each other: PING is PING_SENT, MERGE is DATA_PRESENT, PUSH
+ * is PUSH_SENT, FAILED is REDISCOVER. PING, MERGE and PUSH are also DISCOVERING. PING_FAILED and
+ * PUSH_FAILED mark work for stock's thread, which is done here at the event.
  */
 #include "rails.h"
 #include "service/service.h"
 
-#define FORCE_PING	0x10000000U	/* beside the bits that `peer show' has */
+#define FORCE_PING	0x10000000U	/* in addition to the bits of `peer show` */
 #define FORCE_PUSH	0x20000000U
 #define BUSY		LNET_PEER_STATE_DISCOVERING
 #define PING_SENT	LNET_PEER_STATE_PING_SENT
@@ -48,7 +48,7 @@ static u32 flags(void)
 
 static void strange(void)
 {
-	rails_peer(0, 1);		/* makes the record */
+	rails_peer(0, 1);		/* creates the peer entry */
 }
 
 static void known(void)
@@ -73,7 +73,7 @@ static void want(bool force)
 	lnet_pass_end(&p);
 }
 
-/* Of a peer that is known the ping is under way; its answer waits for rails_release(). */
+/* The peer is known, and a ping to it is in flight; its REPLY waits for rails_release(). */
 static void asked(void)
 {
 	known();
@@ -91,7 +91,7 @@ static void merge_locked(void)
 	rails_pump();
 }
 
-/* Known, and our push is under way. */
+/* The peer is known, and the push of node 0 is in flight. */
 static void telling(void)
 {
 	known();
@@ -127,12 +127,12 @@ static void queue(void)
 
 static void queue_busy(void)
 {
-	rails_peer(0, 1)->contact_busy = 1;	/* something else is asked */
+	rails_peer(0, 1)->contact_busy = 1;	/* another ping is in flight */
 	want(true);
 	rails_peer(0, 1)->contact_busy = 0;
 }
 
-/* At once, or when no try is left. */
+/* Runs until discovery has failed: at once, or after the last retry. */
 static void until_failed(void)
 {
 	unsigned int ms;
@@ -193,7 +193,7 @@ static void nothing_comes(void)
 
 static void push_sent(void)
 {
-	core(FATE_KEEP, LNET_OK, -1);	/* what follows is another row's */
+	core(FATE_KEEP, LNET_OK, -1);	/* later messages belong to another row */
 	mutex_unlock(&ln0()->cfg_mutex);
 	rails_run(5 * RAILS_MS);
 }
@@ -233,7 +233,7 @@ static void force(void)
 	want(true);
 }
 
-/* As node 1 would, with @magic and its features but @not. */
+/* A push as node 1 would send it, with @magic and without the features @not. */
 static void pushed(u32 magic, u32 not)
 {
 	struct rails_msg m = { .from = 1, .type = RAILS_CORE };
@@ -294,10 +294,10 @@ static void push_failed(void)
 static const struct row {
 	const char *event;
 	void (*arrange)(void), (*happen)(void);
-	u32 before, set, cleared;	/* @before: of those that are cleared or must be there */
-	int status;			/* -errno that is kept */
+	u32 before, set, cleared;	/* @before: flags that must be set before the event */
+	int status;			/* -errno that the peer entry keeps */
 	enum lnet_disc_state state;
-	bool locked;			/* the configuration is locked when it has happened */
+	bool locked;			/* the event leaves the configuration lock held */
 } rows[] = {
 	{ "queue for discovery", strange, queue, 0, BUSY, 0, 0, DISC_PING },
 	{ "queue while another is asked", known, queue_busy, UPTODATE, FORCE_PING | FORCE_PUSH, 0,
@@ -360,7 +360,7 @@ static void test_rows(void)
 	}
 }
 
-/* The columns of data: what a REPLY, an ACK and a push leave behind. */
+/* The data columns of the table: values that a REPLY, an ACK and a push leave behind. */
 static void test_data(void)
 {
 	rails_begin(&strangers);

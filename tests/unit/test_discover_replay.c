@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The captured discoveries of stock nodes with our node in the place of each end, and of the router
- * between: what the others sent comes byte for byte but for the handles of what it answers, and
- * what ours sends then is the same but for its own handles, its sequence and bit 30 of its
- * features.
+ * Captured discoveries of stock nodes, replayed with the local node in the place of each end, and
+ * of the router between them. The messages of the other nodes are replayed byte for byte, except
+ * for the handles in their replies. The messages of the local node must be the captured ones,
+ * except for its handles, its sequence and bit 30 of its features.
  */
 #include "rails.h"
 #include "service/service.h"
@@ -15,15 +15,15 @@
 
 enum { A, B, NOBODY };			/* A discovers B */
 
-/* A discovery in a capture. */
+/* One discovery in a capture. */
 struct row {
 	const char *file;
 	const char *end[2][RAILS_RAILS];
 	const char *gateway[2];		/* as A and B see it; NULL: they share a net */
-	unsigned int get, push, back;	/* the place of these among such of A, of A and of B */
+	unsigned int get, push, back;	/* index of the GET and push of A, of the push of B */
 	int link;			/* third byte of the frames' IPv4 addresses; -1: any */
 	bool large;			/* headers of 96 bytes */
-	bool router;			/* B is one */
+	bool router;			/* B is a router */
 };
 
 static const struct row rows[] = {
@@ -45,10 +45,10 @@ static const struct row rows[] = {
 
 enum { NEAR_GATEWAY = 4, FAR_GATEWAY, ROUTED, ROUTED_FAR };	/* rows above */
 
-/* Messages between the ends of a row in the order of its frames. */
+/* Messages between the ends of a row, in the order of their frames. */
 struct said {
 	struct lnet_hdr hdr;
-	u8 bytes[LNET_HDR_SIZE_MAX];	/* of the header */
+	u8 bytes[LNET_HDR_SIZE_MAX];	/* the encoded header */
 	u8 data[INFO_MAX];
 	unsigned int from;
 };
@@ -56,10 +56,10 @@ struct said {
 static struct said said[64];
 static unsigned int nr_said;
 static const struct row *row;
-static unsigned int us;			/* which end ours is */
-static bool is_check;			/* a router is asked what it is, and not told */
+static unsigned int us;			/* the end that the local node replaces */
+static bool is_check;			/* a gateway check: a ping without a push */
 
-/* ---- reading --------------------------------------------------------------------------------- */
+/* ---- reading of captures --------------------------------------------------------------------- */
 
 static unsigned int end_of(const struct lnet_nid *nid)
 {
@@ -74,7 +74,7 @@ static unsigned int end_of(const struct lnet_nid *nid)
 	return NOBODY;
 }
 
-/* Bytes of the message at @p; 0: it is none. */
+/* Reads the message at @p. Returns its length, or 0 if there is none. */
 static unsigned int message_read(const u8 *p, unsigned int len)
 {
 	unsigned int size = lnet_hdr_size(row->large);
@@ -92,7 +92,7 @@ static unsigned int message_read(const u8 *p, unsigned int len)
 	return LNET_KSOCK_SIZE + size + s->hdr.payload_len;
 }
 
-/* Messages are whole in their segments, as it is in these captures. */
+/* Each segment contains whole messages, as in these captures. */
 static void frame_read(const u8 *p, unsigned int n)
 {
 	bool v6 = p[12] == 0x86;
@@ -147,9 +147,12 @@ static const struct said *captured(unsigned int end, u32 type, unsigned int nth)
 	return NULL;
 }
 
-/* ---- the other node's messages to ours, and ours to it --------------------------------------- */
+/* ---- messages to and from the local node ----------------------------------------------------- */
 
-/* By the gateway, if there is one; @to: what it answers, whose addresses and handle it has. */
+/*
+ * Sends @s to the local node, through the gateway if there is one. @to is the header that @s
+ * replies to; its addresses and handle are used.
+ */
 static void says(const struct said *s, const struct lnet_hdr *to)
 {
 	struct rails_msg m = { .from = 1, .type = RAILS_CORE, .hdr = s->hdr };
@@ -171,7 +174,7 @@ static void says(const struct said *s, const struct lnet_hdr *to)
 	rails_run(2 * RAILS_MS);
 }
 
-/* What ours said first to the other end of what is delayed. */
+/* The first delayed message of @type from the local node to the other end. */
 static struct rails_msg *heard(u32 type)
 {
 	struct rails_msg *m;
@@ -194,7 +197,10 @@ static void same_info(struct rails_msg *m, const struct said *s, const char *wha
 	UNIT_EQUAL(memcmp(m->data, s->data, m->len), 0, what);
 }
 
-/* Says that ours said it, by the gateway if there is one, and returns what its answer needs. */
+/*
+ * Checks that the local node sent the captured message, through the gateway if there is one.
+ * Returns its header, which the reply needs.
+ */
 static struct lnet_hdr same(u32 type, unsigned int nth, const char *what)
 {
 	const struct said *s = captured(us, type, nth);
@@ -208,7 +214,7 @@ static struct lnet_hdr same(u32 type, unsigned int nth, const char *what)
 	if (type == LNET_MSG_PUT)
 		h.msg.put.ack_wmd = s->hdr.msg.put.ack_wmd;
 	if (type == LNET_MSG_PUT && us == B && end_of(&h.src_nid) == us) {
-		h.src_nid = s->hdr.src_nid;	/* a push back may go between any two */
+		h.src_nid = s->hdr.src_nid;	/* a push back may use any two interfaces */
 		h.dest_nid = s->hdr.dest_nid;
 	}
 	if (type == LNET_MSG_GET && is_check) {
@@ -225,7 +231,7 @@ static struct lnet_hdr same(u32 type, unsigned int nth, const char *what)
 	return hdr;
 }
 
-/* ---- our node -------------------------------------------------------------------------------- */
+/* ---- the local node -------------------------------------------------------------------------- */
 
 /* A ping of a listed NID, or NULL. Its requested length differs from that of a discovery ping. */
 static struct rails_msg *proof_asked(void)
@@ -259,7 +265,7 @@ static void told(struct lnet_disc_ask *ask, int status)
 	ask->force = true;
 }
 
-/* A round of ours with B of the row. */
+/* The local node discovers B of the row. */
 static void discover(struct lnet_disc_ask *ask)
 {
 	struct lnet_hdr hdr;
@@ -273,7 +279,7 @@ static void discover(struct lnet_disc_ask *ask)
 	says(captured(B, LNET_MSG_ACK, row->push), &hdr);
 }
 
-/* A route over the gateway, which is asked what it is. */
+/* Adds a route over the gateway, and replays the gateway check. */
 static void route_begin(void)
 {
 	const struct row *routed = row;
@@ -300,7 +306,10 @@ static void set(const char *name, u64 value)
 	UNIT_EQUAL(lnet_tunable_set(rails.node[0].ln, name, value), 0, name);
 }
 
-/* It forwards and says so after 10 s, in which its interfaces are used; times as in the capture. */
+/*
+ * The router forwards, and advertises it after 10 s in which its interfaces receive pings; times as
+ * in the capture.
+ */
 static void router_begin(void)
 {
 	struct rails_msg m = { .from = 1, .type = RAILS_CORE };
@@ -319,7 +328,7 @@ static void router_begin(void)
 	rails_run(2 * RAILS_MS);
 }
 
-/* Our node is node 0, the others are nobody but names. */
+/* The local node is node 0; the others exist only as NIDs. */
 static void begin(const struct row *r, unsigned int end)
 {
 	static const char *nids[RAILS_NODES][RAILS_RAILS];
@@ -343,7 +352,7 @@ static void begin(const struct row *r, unsigned int end)
 		route_begin();
 }
 
-/* What ours knows now is what the other is. */
+/* Checks that the local node knows the NIDs of the other end. */
 static void end(void)
 {
 	struct lnet_nid nid = rails_nid(1, 0);
@@ -361,7 +370,10 @@ static void end(void)
 	rails_end();
 }
 
-/* We discover the stock node: ping, its answer, our push, its ACK; and its push, our ACK. */
+/*
+ * The local node discovers the stock node: ping, REPLY, push, ACK; then the stock node's push, and
+ * its ACK.
+ */
 static void test_asking(void)
 {
 	unsigned int i;
@@ -379,7 +391,10 @@ static void test_asking(void)
 	}
 }
 
-/* The stock node discovers us: its ping, our answer, its push, our ACK; and our push, its ACK. */
+/*
+ * The stock node discovers the local node: ping, REPLY, push, ACK; then the local node's push, and
+ * its ACK.
+ */
 static void test_asked(void)
 {
 	struct lnet_hdr hdr;
@@ -398,9 +413,9 @@ static void test_asked(void)
 	}
 }
 
-/* ---- our node as the router between ---------------------------------------------------------- */
+/* ---- the local node as the router between both ends ------------------------------------------ */
 
-/* What came to the router from @in's sender leaves for the other end as @out. */
+/* The router receives @in from its sender, and forwards it to the other end as @out. */
 static void passes(const struct said *in, const struct said *out)
 {
 	struct rails_msg m = { .from = 1, .type = RAILS_CORE, .hdr = in->hdr }, *got;
@@ -426,7 +441,7 @@ static void passes(const struct said *in, const struct said *out)
 	rails_msg_free(got);
 }
 
-/* Two pings and a discovery, as they were on either side of the router. */
+/* Two pings and a discovery, as captured on each side of the router. */
 static void test_between(void)
 {
 	static const char *const nids[RAILS_NODES][RAILS_RAILS] = {

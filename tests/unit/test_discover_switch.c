@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Discovery switched on late, at one end or both: who is asked, how often, what is shown. */
+/*
+ * Discovery switched on late, at one end or both: pings, their number, and the state that is shown.
+ */
 #include "rails.h"
 #include "service/service.h"
 
@@ -34,7 +36,10 @@ static void knows(unsigned int from, unsigned int to, bool all, const char *what
 	UNIT_EQUAL(rails_disc_bits(from, to) & OFF, all ? 0 : OFF, what);
 }
 
-/* Whoever is the second to switch it on finds the other one, whether it has asked before or not. */
+/*
+ * The last node to switch discovery on finds the other one, whether or not it has sent a ping
+ * before.
+ */
 static void on_at_both(unsigned int first)
 {
 	begin_off();
@@ -56,7 +61,7 @@ static void test_on_at_both(void)
 	on_at_both(1);
 }
 
-/* Both at the same moment; and after they knew each other. */
+/* Both nodes switch discovery on at the same moment: before they know each other, and after. */
 static void test_at_once(void)
 {
 	unsigned int known, i;
@@ -79,7 +84,7 @@ static void test_at_once(void)
 	}
 }
 
-/* Who has it off for good is asked once for each time that it is switched on. */
+/* A peer that keeps discovery off is pinged once each time that discovery is switched on here. */
 static void test_asked_once(void)
 {
 	struct lnet_link down = { .up = false }, up = { .up = true };
@@ -109,7 +114,9 @@ static void discovered(struct lnet_disc_ask *ask, int status)
 	ask->status = 1;
 }
 
-/* behaviour.md 5.2: an answer while it is off here says that it is off with this peer. */
+/*
+ * behaviour.md 5.2: a REPLY while discovery is off here sets the state "no discovery" for the peer.
+ */
 static void test_shown(void)
 {
 	struct lnet_disc_ask ask = { .done = discovered };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Who asks for discovery is told once, whatever becomes of the peer, its record and the node. */
+/* A caller of discovery is notified once, whatever happens to the peer, its entry and the node. */
 #include "rails.h"
 #include "service/service.h"
 
@@ -9,7 +9,7 @@ static const struct rails_cfg strangers = { .quiet = true, .discover = true, .st
 
 struct asked {
 	struct lnet_disc_ask ask;
-	unsigned int nr;		/* times it was told */
+	unsigned int nr;		/* times that it was notified */
 	int status;
 };
 
@@ -62,7 +62,7 @@ static void drop_core(void)
 	rails_on(0, -1, RAILS_CORE, FATE_LOSE, LNET_OK, -1);
 }
 
-/* behaviour.md 5.2: `discover' asks anew what is known; with force it tells anew, too. */
+/* behaviour.md 5.2: `discover` pings a known peer again; with force, it also repeats the push. */
 static void test_rounds(void)
 {
 	rails_begin(&strangers);
@@ -85,7 +85,7 @@ static void test_rounds(void)
 	rails_end();
 }
 
-/* It sent something by another of its NIDs, and was not asked by that one. */
+/* The peer is known by one of its NIDs, and discovery is requested for another one. */
 static void test_other_nid(void)
 {
 	unsigned int tag, rail;
@@ -108,7 +108,7 @@ static void test_other_nid(void)
 	rails_end();
 }
 
-/* Many at once share a round. */
+/* Many callers at once share one discovery. */
 static void test_many(void)
 {
 	unsigned int i;
@@ -143,7 +143,7 @@ static void test_nowhere(void)
 	rails_end();
 }
 
-/* A peer that is silent, and one that talks nonsense. */
+/* An unresponsive peer, and one whose ping info is invalid. */
 static void test_failures(void)
 {
 	struct rails_msg *m;
@@ -167,7 +167,7 @@ static void test_failures(void)
 	is_told(0, -EPROTO, "nonsense");
 	rails_end();
 
-	/* half of 150 s would pass before a question is asked again */
+	/* half of 150 s would pass before the ping is repeated */
 	rails_begin(&strangers);
 	rails_tune(0, "transaction_timeout", 150 * NSEC_PER_SEC);
 	rails_on(0, -1, RAILS_CORE, FATE_REJECT, LNET_OK, -1);
@@ -177,7 +177,7 @@ static void test_failures(void)
 	rails_end();
 }
 
-/* Whatever keeps the machine from going on: the limit is the asker's. */
+/* Whatever delays the state machine, the time limit of the caller counts. */
 static void test_limit(void)
 {
 	unsigned int i;
@@ -202,7 +202,7 @@ static void test_limit(void)
 	rails_end();
 }
 
-/* A user does not wait for those that nobody waits for. */
+/* The discovery of a user does not wait for the rate limit of discoveries that no caller awaits. */
 static void test_budget(void)
 {
 	struct lnet *ln;
@@ -242,7 +242,7 @@ static void test_cancel(void)
 	rails_end();
 }
 
-/* ---- records that go ------------------------------------------------------------------------- */
+/* ---- removed peer entries -------------------------------------------------------------------- */
 
 static void configure_both(void)
 {
@@ -251,7 +251,7 @@ static void configure_both(void)
 	UNIT_EQUAL(lnet_peer_add(rails.node[0].ln, &nids[0], &nids[1], 1, true), 0, "peer add");
 }
 
-/* behaviour.md 5.4: who waits goes on with the record that has the NID then. */
+/* behaviour.md 5.4: a waiting caller continues with the peer entry that has the NID then. */
 static void test_gone(void)
 {
 	struct lnet_nid primary;
@@ -270,7 +270,7 @@ static void test_gone(void)
 	rails_end();
 
 	rails_begin(&strangers);
-	mutex_lock(&rails.node[0].ln->cfg_mutex);	/* the merge has to wait */
+	mutex_lock(&rails.node[0].ln->cfg_mutex);	/* delays the merge */
 	ask(0, 1, false);
 	rails_run(5 * RAILS_MS);
 	UNIT_EQUAL(asked[0].nr, 0, "merging");
@@ -304,7 +304,7 @@ static void test_shutdown(void)
 
 /* ---- other settings -------------------------------------------------------------------------- */
 
-/* behaviour.md 5.10: it is asked, and nothing is learned. */
+/* behaviour.md 5.10: the peer is pinged, and no NIDs are learned. */
 static void test_off(void)
 {
 	rails_begin(&strangers);
@@ -318,7 +318,7 @@ static void test_off(void)
 	rails_end();
 }
 
-/* What nobody can be asked is not tried again and again. */
+/* Without a path, a discovery is not retried for ever. */
 static void test_no_way(void)
 {
 	struct lnet_nid nid = rails_nid(0, 0);
@@ -361,7 +361,7 @@ static void pinged(void *arg, int status, const uint8_t *info, uint32_t len,
 	*(int *)arg = status ? status : (int)len;
 }
 
-/* behaviour.md 3.2: what goes to portal 0 waits for no discovery, though requests do. */
+/* behaviour.md 3.2: messages to portal 0 do not wait for discovery, although requests do. */
 static void test_ping(void)
 {
 	struct lnet_nid nid = rails_nid(1, 0);

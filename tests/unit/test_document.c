@@ -21,7 +21,7 @@ static void print_equal(const struct lnetctl_node *doc, enum lnetctl_style style
 	free(text);
 }
 
-/* What was read prints as it was, for the layout it came in. */
+/* A document that was read prints as the same text, in the layout of that text. */
 static void test_yaml_roundtrip(void)
 {
 	static const struct { enum lnetctl_style style; const char *text;
@@ -70,7 +70,7 @@ static void test_yaml_refused(void)
 	}
 }
 
-/* It is refused where it begins to be too deep: libyaml's time goes with the square. */
+/* Reading stops at the nesting limit: libyaml's time grows with the square of the depth. */
 static void test_yaml_deep(void)
 {
 	char text[4096], why[100];
@@ -100,7 +100,7 @@ static void test_json(void)
 	lnetctl_doc_free(doc);
 }
 
-/* Words that are longer than what is printed at once, and texts that mean something to readers. */
+/* Values longer than the printer writes at once, and values with a meaning in YAML or JSON. */
 static void test_words(void)
 {
 	static const struct {
