@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Tests of lnet/user/env*.c: who polls, what wakes whom, timers, deletions; over a stand-in for the
- * core.
- */
+/* Tests of lnet/user/env*.c, over a stub of the core: polling, wake-ups, timers, deletions. */
 
-/* The environment under names of its own, so that it calls the stand-in and not the core. */
+/* The environment under other names, so that it calls the stub instead of the core. */
 #define lnet_env_of		t_env_of
 #define lnet_nr_shards		t_nr_shards
 #define lnet_shard_work		t_shard_work
@@ -58,7 +55,7 @@
 #include "../../lnet/user/env_watch.c"
 
 #define MS NSEC_PER_MSEC
-/* far more than anything here takes; reached only when a test fails */
+/* far above all times here; reached only if a test fails */
 #define LONG (2000 * MS)
 
 struct lnet {
@@ -118,7 +115,7 @@ static void node_down(struct lnet *ln)
 	lnet_user_env_destroy(ln->env);
 }
 
-/* One end of a socket pair that counts what it reads. */
+/* One end of a socket pair, which counts the bytes that it reads. */
 struct end {
 	struct lnet_poll poll;
 	struct lnet *ln;
@@ -231,7 +228,7 @@ static void test_cfg(void)
 	lnet_user_env_destroy(NULL);
 }
 
-/* Without a seed nothing repeats, and no value is the mixed counter that another one is. */
+/* Without a seed no value repeats, and no value follows from the counter alone. */
 static void test_secrets(void)
 {
 	struct lnet_user_env_cfg cfg = { .mode = LNET_PROGRESS_MANUAL, .nr_shards = 1 };
@@ -326,14 +323,14 @@ static void test_hot(void)
 	i = (int)hot.tries;
 	lnet_progress(&ln, 0);
 	UNIT_EQUAL(hot.tries, i + 1, "tried without an event");
-	/* The hot one always has data; the other must get its turn all the same. */
+	/* The hot descriptor always has data; the other one must still be served. */
 	send_byte(&cold);
 	for (; !cold.got && rounds < 2 * LANE_HOT_TRIES; rounds++) {
 		send_byte(&hot);
 		lnet_progress(&ln, 0);
 	}
 	CU_ASSERT(cold.got == 1 && rounds <= LANE_HOT_TRIES + 1);
-	/* Sooner if the hot one takes its time. */
+	/* The other one is served sooner if the hot one is slow. */
 	send_byte(&cold);
 	for (rounds = 0; cold.got < 2 && rounds < LANE_HOT_TRIES; rounds++) {
 		send_byte(&hot);
@@ -341,7 +338,7 @@ static void test_hot(void)
 		lnet_progress(&ln, 0);
 	}
 	CU_ASSERT(cold.got == 2 && rounds <= 2);
-	/* And within four misses when the hot one is dry. */
+	/* The other one is served within LANE_HOT_MISSES polls if the hot one has no data. */
 	while (lnet_progress(&ln, 0))
 		;
 	send_byte(&cold);
@@ -360,7 +357,7 @@ static void test_hot(void)
 	node_down(&ln);
 }
 
-/* Whose deadline is due, and what came before it although nobody looked. */
+/* A timer is due: input that arrived before, but was not polled yet, is read first. */
 static void test_before_timers(void)
 {
 	struct lnet ln;
@@ -406,7 +403,7 @@ static void test_nested(void)
 	node_down(&ln);
 }
 
-/* Two polls ready in one answer of the kernel; the first to run deletes the other. */
+/* Two polls are ready in one result of the kernel; the first to run deletes the other. */
 struct pair {
 	struct end ends[2];
 };
@@ -454,7 +451,7 @@ static void test_service(void)
 		UNIT_EQUAL(lnet_progress_until(&ln, end_has_got, &end[i], LONG), 0,
 			   "read by its thread");
 	}
-	usleep(2000);	/* let them sleep */
+	usleep(2000);	/* let the threads sleep */
 	ln.env->ops->kick(ln.env, 0);
 	UNIT_EQUAL(lnet_progress_until(&ln, has_worked, &ln, LONG), 0, "kicked out of sleep");
 	seq_store(&ln.next_ns[1], env_clock_ns() + MS);
@@ -468,10 +465,7 @@ static void test_service(void)
 	node_down(&ln);
 }
 
-/*
- * Nobody polls: the service thread stands in for sockets, kicks and timers, also after somebody
- * polled.
- */
+/* No caller polls: the service thread serves sockets, kicks and timers, also after a caller did. */
 static void test_hybrid(void)
 {
 	struct lnet ln;
@@ -496,10 +490,7 @@ static void test_hybrid(void)
 		send_byte(&end);
 		UNIT_EQUAL(lnet_progress_until(&ln, end_has_got, &end, LONG), 0,
 			   "polled by the caller");
-		/*
-		 * Hold the token for long: the service thread goes to deep sleep and must come
-		 * back.
-		 */
+		/* Holds the token for long: the service thread sleeps deeply, and must wake up. */
 		UNIT_EQUAL(lnet_progress_until(&ln, never, NULL, 40 * MS * (round == 2)),
 			   -ETIMEDOUT, "held");
 	}
@@ -523,8 +514,8 @@ static void *waiter_main(void *arg)
 }
 
 /*
- * Each waits for another event; whoever polls finds the others' too, and hands the token on when
- * done.
+ * Each thread waits for another event. The thread that polls also finds the events of the others,
+ * and passes the token on when it is done.
  */
 static void run_waiters(enum lnet_progress_mode mode)
 {
@@ -557,7 +548,7 @@ static void test_waiters(void)
 	run_waiters(LNET_PROGRESS_SERVICE);
 }
 
-/* A poll deleted by another thread while ready() runs: the deletion waits for its end. */
+/* Another thread deletes a poll while ready() runs: the deletion waits until ready() returns. */
 static void test_del_waits(void)
 {
 	struct lnet ln;
@@ -570,9 +561,9 @@ static void test_del_waits(void)
 		send_byte(&end);
 		usleep(100 * (unsigned int)(i % 4));
 		lnet_env_poll_del(ln.env, &end.poll);
-		/* The hot one is also tried when it has nothing. */
+		/* A hot poll is also tried when it has no data. */
 		CU_ASSERT(end.hot || end.tries == end.got);
-		/* ThreadSanitizer and AddressSanitizer complain if it still ran. */
+		/* ThreadSanitizer and AddressSanitizer report ready() if it still runs. */
 		memset(&end.poll.ready, 0, sizeof(end.poll.ready));
 		end_down(&end);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tests of lnet/memory/event.c: who runs handlers, how many, and that they run one at a time. */
+/* Tests of lnet/memory/event.c: which passes run handlers, for how many events, one at a time. */
 #include "md_world.h"
 #include "base/base.h"
 
@@ -46,7 +46,7 @@ static void test_passes(void)
 	mw_fini(&w);
 }
 
-/* What a handler calls: its events need no worker, and come after it, each once. */
+/* A handler makes calls: their events need no worker, and follow the handler, once each. */
 static struct {
 	struct mw *w;
 	struct lnet_md *other;
@@ -162,7 +162,7 @@ static struct race {
 	u64 next[2];
 } race;
 
-/* The events of one thread come in its order, never two handlers at once, none after the last. */
+/* The events of a thread arrive in order, handlers never run in parallel, none after the last. */
 static void race_handler(const struct lnet_event *ev)
 {
 	race.overlaps += __atomic_exchange_n(&race.inside, 1, __ATOMIC_RELAXED);

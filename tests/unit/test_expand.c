@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What people type to lnetctl: NID lists, lists of interfaces and CPTs, times. */
+/* Arguments of lnetctl: NID lists, lists of interfaces and CPTs, times. */
 #include "utils/lib/client.h"
 #include "unit.h"
 
-/* In the place of the library's: one host is known. */
+/* Replaces the library's function, and knows one host. */
 int ctl_host_resolve(const char *host, char *addr, size_t size)
 {
 	if (strcmp(host, "host-a"))

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Tests of lnet/path/expected_time.c: expected times of paths, and what they make of unequal rails.
- */
+/* Tests of lnet/path/expected_time.c: expected times of paths, and shares of unequal rails. */
 #define lnet_load_due_ns load_t_due_ns
 #define lnet_load_add load_t_add
 #define lnet_load_sub load_t_sub
@@ -13,16 +11,16 @@
 #define US	((u64)NSEC_PER_USEC)
 #define MS	((u64)NSEC_PER_MSEC)
 
-/* Rails that get one request done after the other, and what is under way on them. */
+/* Rails that complete one request after the other, and the requests in flight on them. */
 struct rail {
 	struct lnet_ni *ni;
 	struct lnet_path path;
 	struct lnet_path_stats stats;
 	struct lnet_op op[WINDOW];
-	unsigned int head, tail;	/* under way: op[head % WINDOW] .. op[tail % WINDOW] */
-	u64 mbit, free_ns;		/* when the last of them is done */
+	unsigned int head, tail;	/* in flight: op[head % WINDOW] .. op[tail % WINDOW] */
+	u64 mbit, free_ns;		/* free_ns: when the last of these completes */
 	u64 done_ns[WINDOW];
-	u64 bytes;			/* done in all */
+	u64 bytes;			/* completed in total */
 };
 
 struct rails {
@@ -78,7 +76,7 @@ static void rail_end(struct rail *r, bool heard)
 	lnet_load_sub(&r->path, &r->op[i].first, true);
 }
 
-/* The one where something is done first; NULL: nothing is under way. */
+/* The rail on which a request completes first; NULL: nothing is in flight. */
 static struct rail *next_end(struct rails *w)
 {
 	struct rail *next = NULL;
@@ -102,7 +100,7 @@ static struct rail *earlier(struct rails *w, u32 len)
 	return &w->r[a > b];
 }
 
-/* @window requests of @len bytes are always under way, until @span_ns passed. */
+/* Keeps @window requests of @len bytes in flight until @span_ns has passed. */
 static void load_run(struct rails *w, u32 len, unsigned int window, u64 span_ns)
 {
 	u64 end_ns = w->now_ns + span_ns;
@@ -120,7 +118,7 @@ static void load_run(struct rails *w, u32 len, unsigned int window, u64 span_ns)
 	}
 }
 
-/* Bytes/s that both got done in @span_ns, in percent of what both can. */
+/* Bytes/s that both rails complete in @span_ns, in percent of their capacity. */
 static u64 share(struct rails *w, u32 len, unsigned int window, u64 span_ns)
 {
 	u64 before = w->r[0].bytes + w->r[1].bytes, from_ns = w->now_ns, can;
@@ -160,7 +158,7 @@ static void test_unequal(void)
 	}
 }
 
-/* A rail that becomes slower, or faster, is noticed within half a second. */
+/* A rail that becomes slower or faster is detected within half a second. */
 static void test_changes(void)
 {
 	struct rails *w = rails_make(100, 100);
@@ -175,7 +173,7 @@ static void test_changes(void)
 	rails_free(w);
 }
 
-/* One that was not worth it is looked at again when it was left alone for long. */
+/* A rail that was too slow to be selected is tried again after a long pause. */
 static void test_tried_again(void)
 {
 	struct rails *w = rails_make(800, 10);
@@ -189,7 +187,10 @@ static void test_tried_again(void)
 	rails_free(w);
 }
 
-/* Silence is no rate: what was answered elsewhere, and the time until a path is heard again. */
+/*
+ * Time without a response is no rate sample: with replies on another path, and until the path
+ * responds again.
+ */
 static void test_silence(void)
 {
 	struct rails *w = rails_make(100, 100);
@@ -214,7 +215,9 @@ static void test_silence(void)
 	rails_free(w);
 }
 
-/* Before the first sample the link's speed counts, and it follows the link. */
+/*
+ * Before the first sample the link speed counts; later, the rate follows changes of the link speed.
+ */
 static void test_link_speed(void)
 {
 	struct rails *w = rails_make(100, 100);
@@ -235,7 +238,7 @@ static void test_link_speed(void)
 	rails_free(w);
 }
 
-/* Others than requests are no load, and without a place for it nothing is counted. */
+/* Only requests of programs are load, and without memory for statistics nothing is counted. */
 static void test_none(void)
 {
 	struct rails *w = rails_make(100, 100);

@@ -31,8 +31,8 @@ static void send(unsigned int from, unsigned int to)
 }
 
 /*
- * Node 0 as stock and as ours: a drained interface leaves the list of a stock peer, which ignores
- * "down", unless none stays.
+ * Ping infos for node 0, as a stock peer and as a peer with the extension. The list for a stock
+ * peer, which ignores "down", omits a drained interface unless no other stays.
  */
 static void test_drained(void)
 {
@@ -71,7 +71,7 @@ static void test_drained(void)
 	rails_end();
 }
 
-/* An interface added or drained by an operator is told of at once, not after push_delay. */
+/* An interface that an operator adds or drains is advertised at once, not after push_delay. */
 static void test_at_once(void)
 {
 	struct lnet_nid nid;
@@ -95,7 +95,7 @@ static void test_at_once(void)
 	rails_end();
 }
 
-/* A removed interface: peers are told before it goes, and it is no more in the list. */
+/* Peers are notified before an interface is removed, and the list no longer contains it. */
 static void test_leaves(void)
 {
 	begin();
@@ -148,7 +148,9 @@ static void ignore(void *arg, int status, const u8 *info, u32 len, const struct 
 	*(int *)arg = status;
 }
 
-/* Replies to one ping of a leaving interface of node 1 that leave by this interface. */
+/*
+ * Counts the replies to one ping of a leaving interface of node 1 that are sent by this interface.
+ */
 static u64 ping_replies(bool stock)
 {
 	struct lnet_nid nid;
@@ -223,7 +225,7 @@ static unsigned int by_source(bool stock, bool drained, bool leaving)
 	return nr;
 }
 
-/* A stock peer whose list is without an interface does not match requests from it. */
+/* A stock peer whose list lacks an interface does not match requests from it. */
 static void test_source(void)
 {
 	UNIT_EQUAL(by_source(true, false, false), 1, "stock, in service");

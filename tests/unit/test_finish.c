@@ -14,7 +14,9 @@ static void set_come(void)
 	fake_come(A, LNET_CTYPE_BULK_OUT, INC_A);
 }
 
-/* What a peer had sent before it learned of the end is received; each connection ends by itself. */
+/*
+ * Messages that a peer sent before it noticed the close are received. Connections end one by one.
+ */
 static void test_read(void)
 {
 	u8 put[512];
@@ -41,7 +43,7 @@ static void test_read(void)
 	fake_end();
 }
 
-/* A message that is half written is written to its end before. */
+/* A half-written message is written to its end before the close. */
 static void test_written(void)
 {
 	struct msg *half;
@@ -64,7 +66,7 @@ static void test_written(void)
 	fake_end();
 }
 
-/* Nothing begins meanwhile, and a reset ends the set as ever. */
+/* No connection begins meanwhile, and a reset ends the set as usual. */
 static void test_no_more(void)
 {
 	fake_begin(B);
