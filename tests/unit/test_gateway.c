@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Routers among themselves, and as peers: messages that would go to and fro, records that turn out
- * to be one router, routers that are never idle, that have two interfaces here, that flap.
+ * Routers among themselves and as peers: messages that would loop, peer entries that turn out to be
+ * one router, busy routers, routers with two interfaces here, routers that flap.
  */
 #include "routes.h"
 #include "node.h"
 #include "service/service.h"
 
-/* ---- to and fro ------------------------------------------------------------------------------ */
+/* ---- loops ----------------------------------------------------------------------------------- */
 
-/* @router loses its interface on the far net, and thinks that @other leads there. */
+/* @router loses its interface on the far net, and has a route to this net through @other. */
 static void lose_far(unsigned int router, unsigned int other)
 {
 	struct lnet_nid nid = rails_nid(router, RAIL_FAR);
@@ -30,7 +30,7 @@ static void test_by_two(void)
 	rails_run(2 * NSEC_PER_SEC);
 	puts_succeed(NEAR, FAR, 3);
 	CU_ASSERT(forwarded(R1) >= 3);		/* to the other router */
-	CU_ASSERT(forwarded(R2) >= before + 3);	/* to the end */
+	CU_ASSERT(forwarded(R2) >= before + 3);	/* to the far end */
 	rails_end();
 }
 
@@ -54,14 +54,14 @@ static void test_to_and_fro(void)
 	CU_ASSERT(rails.req[tag].status != 0);
 	sent = rails_stat(NEAR, LNET_C_send_count) + rails_stat(FAR, LNET_C_send_count) - sent;
 	CU_ASSERT(sent >= 3);
-	CU_ASSERT(forwarded(R1) + forwarded(R2) - before <= sent);	/* each once at most */
+	CU_ASSERT(forwarded(R1) + forwarded(R2) - before <= sent);	/* each at most once */
 	CU_ASSERT(rails_stat(R2, LNET_C_forward_drops) > 0);
 	rails_clear();
-	rails_run(5 * NSEC_PER_SEC);	/* pings between them are answered again, or pause */
+	rails_run(5 * NSEC_PER_SEC);	/* pings between them have replies again, or pause */
 	rails_end();
 }
 
-/* ---- records that are one router ------------------------------------------------------------- */
+/* ---- peer entries that are one router -------------------------------------------------------- */
 
 #define GW_FEATURES (LNET_FEAT_NI_STATUS | LNET_FEAT_MULTI_RAIL | LNET_FEAT_DISCOVERY)
 
@@ -107,7 +107,7 @@ static struct lnet_copy *info_of(const char *const *text, unsigned int nr, int *
 	return c;
 }
 
-/* The node with the NID @one says that it has the @nr NIDs @text, and no other. */
+/* The node with the NID @one advertises that it has the @nr NIDs @text, and no other. */
 static void says(struct lnet *ln, const char *one, const char *const *text, unsigned int nr)
 {
 	struct lnet_nid to = nid(one);
@@ -118,7 +118,7 @@ static void says(struct lnet *ln, const char *one, const char *const *text, unsi
 
 	lnet_pass_begin(&p, ln, LNET_PASS_DRIVER);
 	lnet_enter_pni(&p, pni);
-	pni->peer->disc.acked = 1000;	/* nothing need be told */
+	pni->peer->disc.acked = 1000;	/* no push is due */
 	UNIT_EQUAL(lnet_disc_take(&p, pni->peer, c, (u32)len, false), 0, one);
 	lnet_disc_step(&p, pni->peer);
 	lnet_pass_end(&p);
@@ -129,7 +129,7 @@ static void says(struct lnet *ln, const char *one, const char *const *text, unsi
 	pass_time(ln, 8 * NSEC_PER_SEC);
 }
 
-/* @one says that it has @two as well. */
+/* @one advertises that it also has @two. */
 static void says_it_is(struct lnet *ln, const char *one, const char *two)
 {
 	const char *const both[] = { one, two };
@@ -147,7 +147,7 @@ static unsigned int nr_gateways(const struct lnet *ln)
 	return nr;
 }
 
-/* The priorities of the routes to tcp7, tcp8, tcp9, as digits; 0: there is not just one. */
+/* The priorities of the routes to tcp7, tcp8, tcp9, as digits; 0: not exactly one route. */
 static unsigned int priorities(struct lnet *ln)
 {
 	unsigned int digit[3] = { 0 }, nr[3] = { 0 }, i;
@@ -181,7 +181,7 @@ static unsigned int ways_to(struct lnet *ln, const char *far, bool *gone)
 #define TWO "10.1.0.1@tcp1"
 #define BEHIND "10.7.0.1@tcp9"
 
-/* Two routers of the table turn out to be one: its routes, each once, the better one of two. */
+/* Two routers turn out to be one: it has the routes of both, each once, the better one of two. */
 static void test_become_one(void)
 {
 	unsigned int i;
@@ -218,7 +218,7 @@ static const struct lnet_peer_ni *taken(struct lnet *ln, const char *far)
 	return path->hop;
 }
 
-/* A router with an interface on each of our nets: both are taken in turn, or what is left. */
+/* A router with an interface on each local net: both are used in turn, or the one that responds. */
 static void test_two_interfaces(void)
 {
 	const struct lnet_peer_ni *a, *b;
@@ -258,7 +258,7 @@ static struct lnet_peer_ni *known(struct lnet *ln, const char *text)
 	return pni;
 }
 
-/* Checks of @gw in 200 s that were not sent to @to. None is answered. */
+/* Counts the checks of @gw in 200 s that were not sent to @to. No check is answered. */
 static unsigned int checks_elsewhere(struct lnet *ln, struct lnet_gateway *gw, const char *to)
 {
 	unsigned int i, nr = 0;
@@ -272,7 +272,9 @@ static unsigned int checks_elsewhere(struct lnet *ln, struct lnet_gateway *gw, c
 	return nr;
 }
 
-/* A NID that the router has replaced is not checked. It goes, unless a route names it. */
+/*
+ * A NID that the router has replaced is not checked. The NID is removed, unless a route names it.
+ */
 static void test_renumbered(void)
 {
 	static const char *const both[] = { NEW, ONE };
@@ -299,7 +301,7 @@ static void test_renumbered(void)
 	node_end(ln);
 }
 
-/* A check brings the @len bytes @info from the router @gw. */
+/* A check returns the @len bytes @info from the router @gw. */
 static void answers(struct lnet *ln, struct lnet_gateway *gw, const u8 *info, int len)
 {
 	struct lnet_pass p;
@@ -370,7 +372,7 @@ static u64 ticking(struct lnet_env *env)
 	return node_env.now_ns += RAILS_MS;
 }
 
-/* Under way on the path to it, for ever, as it looks. */
+/* The path to the peer always seems to have a message in flight. */
 static void test_never_idle(void)
 {
 	struct lnet *ln = node_on_two_nets(4);
@@ -381,7 +383,7 @@ static void test_never_idle(void)
 	u64 begun_ns;
 	unsigned int i;
 
-	for (i = 1; !pni || pni->sh == &ln->shard[0]; i++) {	/* one that must move */
+	for (i = 1; !pni || pni->sh == &ln->shard[0]; i++) {	/* one that must move to shard 0 */
 		struct lnet_nid at;
 
 		snprintf(text, sizeof(text), "10.0.0.%u@tcp", 10 + i);
@@ -409,7 +411,7 @@ static void test_never_idle(void)
 
 /* ---- flaps and false alarms ------------------------------------------------------------------ */
 
-/* LU-18444 and its like: one check that is lost, or many, while messages pass. */
+/* LU-18444 and similar bugs: one check is lost, or several, while messages pass. */
 static void test_check_lost(void)
 {
 	struct lnet_gateway *gw;
@@ -427,7 +429,7 @@ static void test_check_lost(void)
 	rails_end();
 }
 
-/* The far end dies and comes back: the routers are not to blame, and their routes stay. */
+/* The far end fails and recovers: this is not attributed to the routers, and their routes stay. */
 static void test_end_dies(void)
 {
 	unsigned int i, tag;
@@ -451,7 +453,9 @@ static void test_end_dies(void)
 	rails_end();
 }
 
-/* One of two ways passes nothing on: it is lowered, and the end is reached by the other. */
+/*
+ * One of two routers forwards nothing: its path loses health, and the end is reached by the other.
+ */
 static void test_one_way_is_bad(void)
 {
 	unsigned int i;
@@ -473,7 +477,7 @@ static void test_one_way_is_bad(void)
 	rails_end();
 }
 
-/* A router that comes and goes twice a second: nothing is lost, and few checks are made. */
+/* A router fails and recovers twice a second: no request is lost, and few checks are sent. */
 static void test_flapping(void)
 {
 	struct lnet_gateway *gw;
@@ -501,7 +505,7 @@ static void test_flapping(void)
 	rails_end();
 }
 
-/* What a router that lives loses is missed by the round trips of the way, not by many floors. */
+/* A request that a live router loses is overdue by round-trip times, not by many hedge_floors. */
 static void overdue(u64 srtt_ns, unsigned int not_ms, unsigned int late_ms)
 {
 	struct lnet_pass p;
@@ -544,7 +548,7 @@ static struct lnet_peer *record_of(unsigned int router, unsigned int rail)
 	return peer;
 }
 
-/* Nobody sends it a request of its own. */
+/* No program sends a request to the router. */
 static void test_met(void)
 {
 	struct rails_cfg cfg = { .nr_nodes = 4, .quiet = true, .behind = true, .discover = true,
@@ -568,7 +572,7 @@ static void test_met(void)
 
 /* ---- a route ends while many messages wait --------------------------------------------------- */
 
-#define SLICE_ACTS 64		/* attempts that choose again in one slice of a walk */
+#define SLICE_ACTS 64		/* attempts that select a path again in one slice of a walk */
 
 static unsigned int waiting_by(unsigned int router)
 {
@@ -596,7 +600,7 @@ static void retire_route_by(unsigned int router)
 	mutex_unlock(&ln->cfg_mutex);
 }
 
-/* The worker moves the messages in slices, and removes the path when none waits for it. */
+/* The worker moves the messages in slices, and removes the path when no message waits for it. */
 static void test_many_wait(void)
 {
 	unsigned int first, before, i, done = 0;
@@ -606,7 +610,7 @@ static void test_many_wait(void)
 	puts_succeed(NEAR, FAR, 2);
 	puts_succeed(NEAR, R1, 2);
 	rails_on(NEAR, -1, RAILS_PUT, FATE_KEEP, LNET_OK, -1);
-	for (i = 0; i < 8; i++)		/* to R1 itself: they take its credits */
+	for (i = 0; i < 8; i++)		/* to R1 itself: they use its credits */
 		rails_put(NEAR, R1, 8, LNET_ACK, 0);
 	UNIT_EQUAL(way(R1)->nr_wire, 0, "messages that keep the path");
 	first = rails.nr_tags + 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Bounds of open connections, and the idle ones that are closed to make room. */
+/* Bounds on open connections, and the idle ones that are closed to make room. */
 #include "sock_fake.h"
 
 #define B "192.168.50.12@tcp"
@@ -7,7 +7,7 @@
 
 static u32 hosts;
 
-/* A connection of another NID each time, from @address. */
+/* A connection from @address, with another NID each time. */
 static struct fake *come(unsigned int address)
 {
 	char from[32], nid[32];
@@ -41,7 +41,7 @@ static void test_per_address(void)
 	fake_end();
 }
 
-/* 14 of 16 are for all. */
+/* 14 of 16 connections are for all peers. */
 static void test_in_all(void)
 {
 	struct fake *honest, *f;
@@ -67,7 +67,7 @@ static void test_in_all(void)
 	fake_end();
 }
 
-/* Descriptors run out while nothing is half open. */
+/* Descriptors run out while no connection is half-open. */
 static void test_descriptors(void)
 {
 	struct fake *honest;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Which half-open connection goes when there are too many. */
+/* Which half-open connection is closed when there are too many. */
 #include "unit.h"
 #include "lnd/socklnd/halfopen.h"
 
@@ -58,7 +58,9 @@ static void test_per_address(void)
 	end();
 }
 
-/* One address floods below its own bound: who has one connection keeps it, however old. */
+/*
+ * One address floods below its bound: an address with one connection keeps it, however old it is.
+ */
 static void test_one_floods(void)
 {
 	unsigned int i;
@@ -76,7 +78,10 @@ static void test_one_floods(void)
 	end();
 }
 
-/* Many addresses with two each: who has one is left alone; with one each the oldest goes. */
+/*
+ * Many addresses have two connections each: an address with one keeps it. If all have one each, the
+ * oldest is closed.
+ */
 static void test_many_flood(void)
 {
 	unsigned int i;
@@ -99,7 +104,7 @@ static void test_many_flood(void)
 	end();
 }
 
-/* Against a list that is looked through: some address with at least half of the most. */
+/* Compared with a linear search: the address found has more than half of the largest number. */
 static void test_model(void)
 {
 	u32 from[MANY], seed = 7;

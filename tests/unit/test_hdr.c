@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * Does the LNet header decode to what it means, encode to the same bytes, and refuse what must
- * close a connection?
- */
+/* Is the LNet header decoded and encoded correctly, and rejected if it must close a connection? */
 #include "unit.h"
 #include "lnet/wire.h"
 #include "worked.h"
 
-#define FRAME 24		/* of the frame header before each example */
+#define FRAME 24		/* size of the frame header before each example */
 #define NID_A 0x00020000c0a8320bULL
 #define NID_B 0x00020000c0a8320cULL
 #define COOKIE_A 0x17f0a1b200000001ULL
@@ -79,8 +76,7 @@ static void put_without_ack(void)
 }
 
 /*
- * Each field of each type stands where the tables say: set one to a pattern, find the pattern
- * there.
+ * Each field of each type has the offset that the tables define: set a pattern, and find it there.
  */
 static void fields_stand_where_they_belong(void)
 {
@@ -109,7 +105,7 @@ static void fields_stand_where_they_belong(void)
 	UNIT_EQUAL(get_unaligned_le32(buf + 32 + 36), 0, "unused tail");
 }
 
-/* What is written after the pattern of another is what would have been written without. */
+/* A header encoded like an earlier one has the same bytes as one encoded alone. */
 static void put_like_another(void)
 {
 	u8 like[LNET_HDR_SIZE_MAX], buf[LNET_HDR_SIZE_MAX], whole[LNET_HDR_SIZE_MAX];
@@ -132,7 +128,7 @@ static void put_like_another(void)
 	}
 }
 
-/* What is read after another is what would have been read without, whatever differs. */
+/* A header decoded like an earlier one equals one decoded alone, whatever differs. */
 static void read_like_another(void)
 {
 	static const char *const nids[] = { "10.0.0.1@tcp", "10.0.0.2@tcp", "10.0.0.1@tcp9" };
@@ -181,7 +177,7 @@ static void large_nids_survive(void)
 	CU_ASSERT_EQUAL(memcmp(buf, twice, LNET_HDR16_SIZE), 0);
 }
 
-/* Type, payload length, and whether the connection lives. */
+/* Type, payload length, and whether the connection stays open. */
 static const struct {
 	const char *row;
 	u32 type, payload_len;
@@ -236,7 +232,7 @@ static void impossible_nids_close(void)
 }
 
 /*
- * Random bytes in memory of exactly the header's size: what decodes encodes to a header that
+ * Random bytes in memory of exactly the header's size: if a header decodes, it encodes to one that
  * decodes to the same.
  */
 static void garbage_does_no_harm(void)

@@ -7,7 +7,7 @@
 
 static const struct {
 	enum lnet_outcome how;
-	int ni, pni;		/* what it costs */
+	int ni, pni;		/* health that it costs */
 } blames[] = {
 	{ LNET_OK, 0, 0 },
 	{ LNET_CONFIRMED, 0, 0 },
@@ -115,7 +115,9 @@ static void test_vectors(void)
 	teardown();
 }
 
-/* An interface that fell to 0 is up again after 16 successes; if it falls soon, after 32, ... */
+/*
+ * An interface that fell to 0 is up again after 16 successes; if it falls again soon, after 32, ...
+ */
 static void test_flaps(void)
 {
 	static const unsigned int wants[] = { 16, 32, 64, 128, 256, 512, 1000, 1000 };
@@ -163,7 +165,7 @@ static void test_exempt(void)
 	teardown();
 }
 
-/* That nothing passes without link is no news of its ends, and is over with it. */
+/* Failures while an interface has no link do not penalize either end; later failures do. */
 static void test_no_link(void)
 {
 	unsigned int i;
@@ -173,7 +175,7 @@ static void test_no_link(void)
 	for (i = 0; i < ARRAY_SIZE(blames); i++)
 		fail_at(0, blames[i].how);
 	UNIT_EQUAL(ni_health(0) + w->pni[0].health, 2000, "no link: both ends stay");
-	CU_ASSERT_FALSE(lnet_ni_marked(w->ni[0], LNET_MARK(NO_HEALTH)));	/* not announced */
+	CU_ASSERT_FALSE(lnet_ni_marked(w->ni[0], LNET_MARK(NO_HEALTH)));	/* not advertised */
 	CU_ASSERT_FALSE(lnet_path_whole(&w->path[0]));
 	UNIT_EQUAL(w->sh.c[LNET_C_local_dropped_count], 1, "counted it is");
 	lnet_ni_mark(w->ni[0], LNET_MARK(LINK_DOWN), 0);

@@ -54,7 +54,7 @@ static void test_deleted(void)
 	UNIT_EQUAL(lnet_fault_seam(&p, NULL, &att), false, "given to the driver at once");
 	UNIT_EQUAL(list_empty(&op.sh->delayed), true, "not in the queue");
 	UNIT_EQUAL(att.flags, 0, "not marked as held");
-	list_del_init(&op.sh->delayed);	/* if the test failed, @att is there */
+	list_del_init(&op.sh->delayed);	/* if the test failed, @att is in the list */
 	lnet_pass_end(&p);
 	node_end(ln);
 }

@@ -10,12 +10,12 @@
 #define MS ((u64)NSEC_PER_MSEC)
 
 /*
- * A stock acceptor: it keeps connections that ended without a word, takes one of each type, and
+ * A stock acceptor. It keeps connections that ended without notice, accepts one of each type, and
  * drops them all when a HELLO has another incarnation.
  */
 struct acceptor {
 	const char *nid;
-	u64 incarnation;		/* of the dialler, while there are connections */
+	u64 incarnation;		/* of the dialling node, while there are connections */
 	u64 last;			/* in the last HELLO */
 	u8 held[4];
 	u32 taken, stale, full;
@@ -40,7 +40,7 @@ static u32 stock_judge(struct acceptor *a, u32 type)
 	return lnet_ctype_invert(type);
 }
 
-/* Reads request and HELLO of our dial @f, answers the HELLO unless the answer is @lost. */
+/* Reads request and HELLO of the dial @f, and replies to the HELLO unless the reply is @lost. */
 static void stock_accept(struct acceptor *a, struct fake *f, bool lost)
 {
 	struct lnet_hello h, reply = { .src_pid = LNET_PID, .src_incarnation = 77 };
@@ -61,7 +61,7 @@ static void stock_accept(struct acceptor *a, struct fake *f, bool lost)
 		fake_in(f, buf, lnet_hello_encode(buf, &reply));
 }
 
-/* Answers all that is dialled within @ns. */
+/* Accepts all dials of the next @ns. */
 static void stock_runs(struct acceptor *a, u64 ns)
 {
 	unsigned int at = fw.nr;
@@ -74,7 +74,7 @@ static void stock_runs(struct acceptor *a, u64 ns)
 	}
 }
 
-/* All that is open is lost here, and the peer hears nothing of it. */
+/* Closes all connections here, without notice to the peer. */
 static void cut_quietly(struct msg *msg)
 {
 	struct lnet_ni *ni = fw.node->ni;
@@ -119,14 +119,14 @@ static void lose_set(const char *self, const char *nid)
 	fake_end();
 }
 
-/* A stock peer has not noticed that a set ended: the next set stands after one refusal. */
+/* A stock peer has not noticed that a set ended: it accepts the next set after one rejection. */
 static void test_unnoticed(void)
 {
 	lose_set(A, B);
 	lose_set("fd00::11@tcp", "fd00::12@tcp");
 }
 
-/* It took the HELLO of a dial, and its answer was lost; or a set ended during a dial. */
+/* The peer received the HELLO of a dial, and its reply was lost; or a set ended during a dial. */
 static void test_unnoticed_dial(void)
 {
 	struct acceptor a = { .nid = B };
@@ -161,7 +161,7 @@ static void test_unnoticed_dial(void)
 	fake_end();
 }
 
-/* A refusal in a race says the incarnation of the dial that wins. */
+/* A rejection in a race contains the incarnation of the dial that wins. */
 static void test_race_incarnation(void)
 {
 	struct acceptor a = { .nid = A };
@@ -178,7 +178,7 @@ static void test_race_incarnation(void)
 	fake_end();
 }
 
-/* A NID that was forgotten, and another one, never get an incarnation twice. */
+/* No incarnation is used twice, neither for an evicted NID nor for another NID. */
 static void test_incarnations(void)
 {
 	struct acceptor a = { .nid = A }, c = { .nid = "192.168.50.13@tcp" };

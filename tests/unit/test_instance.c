@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* An instance comes with its loopback, survives a lack of memory and leaves nothing behind. */
+/* A node has its loopback from the start, survives memory shortage and leaves nothing behind. */
 #include "node.h"
 #include "shard/shard.h"
 #include "topology/topology.h"
@@ -108,13 +108,13 @@ static void test_wait(void)
 	unsigned int asked = 0;
 
 	CU_ASSERT_FALSE(lnet_cfg_wait(ln, never, &asked, NSEC_PER_SEC));
-	CU_ASSERT(asked >= 2 && asked <= 4);	/* the clock stands: no use in waiting */
+	CU_ASSERT(asked >= 2 && asked <= 4);	/* the clock is still, so the wait ends */
 	asked = 0;
 	CU_ASSERT_TRUE(lnet_cfg_wait(ln, third_time, &asked, U64_MAX));
 	node_end(ln);
 }
 
-/* What lnet_destroy() looks at: each NI, peer and interface of a peer is counted, given back. */
+/* The count that lnet_destroy() checks: each NI, peer and peer NI is counted until it is freed. */
 static void test_counted(void)
 {
 	struct lnet_nid here = nid("10.0.0.9@tcp"), there = nid("10.0.0.1@tcp"),
