@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tests of lnet/receive/rx.c: messages that wait for a buffer and then land. */
+/* Tests of lnet/receive/rx.c: messages that wait for a buffer and are then received. */
 #include "rails.h"
 
 static int ni_refs(void)
@@ -7,7 +7,7 @@ static int ni_refs(void)
 	return atomic_read(&rails_ni(1, 0)->refs) + atomic_read(&rails_ni(1, 1)->refs);
 }
 
-/* Another thread may let a parked message land after its interface was deleted. */
+/* A message queued on a lazy portal may be received after another thread deleted its interface. */
 static void test_keeps_ni(void)
 {
 	struct rails_cfg cfg = { .no_buffers = true, .quiet = true };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Interfaces that are degraded or flap: what they weigh, how often they are chosen, when they are
- * let back, and that what waits for one leaves it at once.
+ * Interfaces that are degraded or flap: their weight, how often they are selected, and when they
+ * are used again. Attempts that wait for such an interface leave it at once.
  */
 #include <lnet/lnd.h>
 #include "rails.h"
@@ -25,7 +25,7 @@ static void speed(unsigned int rail, u32 mbit)
 	rails_pump();
 }
 
-/* Of @nr requests, one after the other, those that went by rail 1. */
+/* Sends @nr requests, one after the other. Returns how many used rail 1. */
 static unsigned int by_rail_1(unsigned int nr)
 {
 	unsigned int i, tag, by = 0;
@@ -62,7 +62,7 @@ static void test_speed(void)
 	rails_end();
 }
 
-/* A rail without choice, or with nothing better, carries all whatever it weighs. */
+/* The only rail, or one no worse than the other, is used whatever its weight. */
 static void test_alone(void)
 {
 	rails_begin(NULL);
@@ -81,7 +81,7 @@ static void test_alone(void)
 	rails_end();
 }
 
-/* A sample of 1,000 packets. */
+/* Each sample has 1,000 packets. */
 static void lose(unsigned int rail, u32 lost, unsigned int samples)
 {
 	while (samples--) {
@@ -113,11 +113,11 @@ static void test_loss(void)
 	lose(0, 50, 3);
 	lnet_ni_loss(rails_ni(0, 0), 5, 4000);
 	lnet_ni_loss(rails_ni(0, 0), 0, 5);
-	CU_ASSERT(weight(0) >= 1);	/* more lost than sent is no sense, and no harm */
+	CU_ASSERT(weight(0) >= 1);	/* more lost than sent is impossible, and harmless */
 	rails_end();
 }
 
-/* Until it is whole again, in seconds, with nothing sent. */
+/* Seconds until the weight is 1000 again, with nothing sent. */
 static unsigned int forgotten_after(unsigned int rail)
 {
 	unsigned int sec;
@@ -134,7 +134,7 @@ static void test_forgets(void)
 	rails_begin(NULL);
 	lose(1, 50, 3);
 	first = forgotten_after(1);
-	CU_ASSERT(first >= 18 && first <= 25);	/* four times half of it, 5 s each */
+	CU_ASSERT(first >= 18 && first <= 25);	/* four halvings, 5 s each */
 	for (i = 0; i < 8; i++) {
 		lose(1, 50, 3);
 		UNIT_EQUAL(weight(1), 100, "it loses again");
@@ -145,7 +145,7 @@ static void test_forgets(void)
 	CU_ASSERT(last >= 60 * first && last <= 70 * first);
 	rails_run(61 * SEC);
 	lose(1, 50, 3);
-	CU_ASSERT(forgotten_after(1) <= 25);	/* it had calmed down */
+	CU_ASSERT(forgotten_after(1) <= 25);	/* no loss for a minute */
 	rails_end();
 }
 
@@ -203,7 +203,9 @@ static void test_flaps(void)
 	rails_end();
 }
 
-/* What waits for credits, and what the driver has not begun with, go another way at once. */
+/*
+ * Attempts that wait for credits, or that the driver has not begun, move to another path at once.
+ */
 static void test_leaves_link(void)
 {
 	struct rails_cfg cfg = { .peer_credits = 2 };
@@ -235,8 +237,8 @@ static void test_leaves_link(void)
 }
 
 /*
- * All credits of both interfaces are with what goes to one peer; requests to another one wait for
- * them. Rail 0 goes on, what has those of rail 1 is silent.
+ * Requests to one peer hold all credits of both interfaces, and requests to another peer wait. Rail
+ * 0 continues, but requests on rail 1 get no response.
  */
 static void test_leaves_ni(void)
 {
@@ -252,10 +254,10 @@ static void test_leaves_ni(void)
 	for (i = 0; i < 8; i++)
 		tag[i] = rails_put(0, i < 4 ? 1 : 2, 8, LNET_ACK, 0);
 	UNIT_EQUAL(ns[rails_peer(0, 2)->sh->ix].nr_wait, 2, "wait for rail 1");
-	/* no copies, which would end what is silent and so give the credits back */
+	/* no hedges: they would end unresponsive attempts, and so return the credits */
 	rails_peer(0, 1)->hedge_tokens = -(s64)rails.node[0].ln->tun.hedge_burst * 1000;
 	rails_give_rail(0, 0, LNET_REMOTE_DROPPED);
-	rails_run(60 * RAILS_MS);	/* silent for thrice the floor, and not yet dead */
+	rails_run(60 * RAILS_MS);	/* unresponsive for three times hedge_floor, not yet down */
 	UNIT_EQUAL(ns[rails_peer(0, 2)->sh->ix].nr_wait, 0, "not any more");
 	for (i = 4; i < 8; i++)
 		UNIT_EQUAL(rails_done(tag[i]), 1, "not stuck behind the silent rail");
@@ -266,7 +268,7 @@ static void test_leaves_ni(void)
 	rails_end();
 }
 
-/* The same where the first that waits has no other way, as its peer has none. */
+/* The same if the first waiting request has no other path, because its peer has none. */
 static void test_leaves_past(void)
 {
 	static const char *const nids[RAILS_NODES][RAILS_RAILS] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Several requests by one call: each as by a call of its own, and where it stops. */
+/* Several requests in one call: each behaves as in a separate call; and where the call stops. */
 #include "rails.h"
 
 #define MANY 100
@@ -7,7 +7,7 @@
 static struct lnet_xfer list[MANY];
 static unsigned int first;	/* tag of list[0] */
 
-/* All alike, to node 1; the tags go up. */
+/* Equal requests to node 1, with increasing tags. */
 static void fill(unsigned int nr, u32 flags)
 {
 	unsigned int i;
@@ -22,7 +22,7 @@ static void fill(unsigned int nr, u32 flags)
 	rails.nr_tags += nr;
 }
 
-/* The first @done of @nr ended well and took effect once, of the others nothing is heard. */
+/* The first @done of @nr requests succeed and take effect once; the others cause no events. */
 static void check(unsigned int nr, unsigned int done)
 {
 	unsigned int i;
@@ -35,7 +35,7 @@ static void check(unsigned int nr, unsigned int done)
 		UNIT_EQUAL(r->nr_effects, i < done, "effects");
 		UNIT_EQUAL(r->status, 0, "status");
 	}
-	rails.nr_tags -= nr - done;	/* rails_end() looks for the end of all */
+	rails.nr_tags -= nr - done;	/* rails_end() checks that all have ended */
 }
 
 static void test_all(void)
@@ -68,7 +68,7 @@ static void test_all(void)
 	rails_end();
 }
 
-/* To three nodes and back: nothing is taken for another one's. */
+/* To three nodes, node 0 included: no request is taken for another. */
 static void test_mixed(void)
 {
 	struct rails_cfg cfg = { .nr_nodes = 3 };
@@ -93,7 +93,7 @@ static void test_stops(void)
 
 	rails_begin(NULL);
 	ln = rails.node[0].ln;
-	for (i = 0; i < 40; i += 13) {	/* in the first burst and in the second, and at once */
+	for (i = 0; i < 40; i += 13) {	/* at once, in the first burst, in the second */
 		fill(40, LNET_ACK);
 		refs = atomic_read(&rails_path(0, 1, 0)->pni->refs);
 		list[i].portal = LNET_PORTALS;
@@ -108,7 +108,7 @@ static void test_stops(void)
 		UNIT_EQUAL(lnet_put_list(ln, list, 40), i ? (int)i : -ENOENT, "no such MD");
 		check(40, i);
 		fill(40, LNET_ACK);
-		ln->tun.requests_max = 1 + i;	/* less than may be set */
+		ln->tun.requests_max = 1 + i;	/* below the minimum of the tunable */
 		UNIT_EQUAL(lnet_put_list(ln, list, 40), 1 + i, "too many under way");
 		check(40, 1 + i);
 		ln->tun.requests_max = 1000;
@@ -126,7 +126,7 @@ static void count_unlinked(const struct lnet_event *ev)
 		rails.req[(unsigned long)ev->op_ptr].nr_final++;
 }
 
-/* A descriptor takes no more than its threshold, and goes after that. */
+/* An MD accepts no more requests than its threshold, and is then unlinked. */
 static void test_threshold(void)
 {
 	struct lnet_md_cfg cfg = { .start = rails.node[0].src, .length = 64, .threshold = 3,
@@ -147,12 +147,14 @@ static void test_threshold(void)
 	rails_end();
 }
 
-/* A long list leaves in parts, the larger the more is under way, and none of few. */
+/*
+ * A long list is sent in parts: larger ones with more requests in flight, and none that is small.
+ */
 static void test_parts(void)
 {
 	static const struct { unsigned int nr, bells; } rows[] = {
 		{ 1, 1 }, { 40, 1 },	/* not 32 and 8 */
-		{ MANY, 3 },		/* 32, 36, and what is left */
+		{ MANY, 3 },		/* 32, 36, and the rest */
 		{ MANY, 1 },		/* half of 141 would leave 30 */
 	};
 	struct rails_cfg cfg = { .one_rail = true, .peer_credits = 1024, .credits = 1024 };
@@ -173,7 +175,7 @@ static void test_parts(void)
 	rails_end();
 }
 
-/* Of the flags of all, that of the last says whether they wait. */
+/* The flags of the last request decide whether all of them wait. */
 static void test_more(void)
 {
 	unsigned int i;
@@ -201,7 +203,7 @@ static void test_more(void)
 
 static unsigned int kicks;
 
-/* Answers the first one's end by four more, which wait until it returns. */
+/* When the first request ends, sends four more, which wait until the handler returns. */
 static void put_more(struct rails_node *n, const struct lnet_event *ev)
 {
 	unsigned int before = n->nr_kicks, carried = rails.nr_carried[RAILS_PUT];
@@ -215,7 +217,7 @@ static void put_more(struct rails_node *n, const struct lnet_event *ev)
 	UNIT_EQUAL(rails.nr_carried[RAILS_PUT], carried, "they wait");
 }
 
-/* No worker is woken for what a handler posts: the pass that calls it takes it along. */
+/* Requests of a handler wake no worker: the pass that calls the handler sends them. */
 static void test_more_of_handler(void)
 {
 	rails_begin(NULL);

@@ -45,7 +45,9 @@ static bool answered(struct lnet *ln, const char *from, struct lnet_copy *c, u32
 	return taken;
 }
 
-/* Lists wait while the configuration is busy: lists_budget bounds those of all peers together. */
+/*
+ * Lists wait while the configuration is busy: lists_budget bounds the lists of all peers together.
+ */
 static void test_many_lists(void)
 {
 	u32 len, short_len, nr = 0, i, size;
@@ -105,14 +107,14 @@ static void test_many_proven(void)
 			UNIT_EQUAL(pni->peer->nr_pnis, 4, "NIDs of the second peer");
 		else
 			CU_ASSERT(pni->peer->nr_pnis > 60 && pni->peer->nr_pnis <= 80);
-		CU_ASSERT(ln->nr_nids <= 80 + 4 + 20);	/* and those that wait for a proof */
+		CU_ASSERT(ln->nr_nids <= 80 + 4 + 20);	/* including those that wait for a proof */
 		lnet_peer_ni_put(pni);
 		lnet_copy_put(c);
 	}
 	node_end(ln);
 }
 
-/* The most slots between two free ones: no search visits more. */
+/* The largest number of slots between two free ones: no search visits more. */
 static unsigned int longest_run(const struct lnet_listing *l)
 {
 	unsigned int i, run = 0, most = 0;

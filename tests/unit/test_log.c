@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The log of an instance: which lines are made at which level, how many of one kind, how many more
- * it says there were, and that it says so without another event.
+ * The log of a node: which lines are written at which level, and how many of one kind. A later line
+ * has the number of suppressed lines, without another event.
  */
 #include "manage/manage.h"
 #include "rails.h"
@@ -24,7 +24,7 @@ static void take(void *arg, enum lnet_log_level level, const char *text)
 	strscpy(got.text[got.nr++], text, sizeof(got.text[0]));
 }
 
-/* Lines that have @words. */
+/* The number of lines that contain @words. */
 static unsigned int lines(const char *words)
 {
 	unsigned int i, nr = 0;
@@ -34,7 +34,7 @@ static unsigned int lines(const char *words)
 	return nr;
 }
 
-/* Node 0 of the rails logs here. */
+/* Node 0 of the rails logs to @got. */
 static struct lnet *log_begin(u8 level)
 {
 	struct lnet_cfg cfg = { .log = take, .log_arg = &got, .log_level = level };
@@ -99,7 +99,7 @@ static void test_rate(void)
 	rails_end();
 }
 
-/* The rate of one message is none of another's; what has no limit has none. */
+/* Each message has a separate rate limit, and a message without a limit has none. */
 static void test_apart(void)
 {
 	struct lnet *ln = log_begin(0);

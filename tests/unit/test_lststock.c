@@ -17,7 +17,7 @@ static int get(void *to, u64 from, u32 len)
 	return 0;
 }
 
-static bool negative;		/* errors of results are written below 0 */
+static bool negative;		/* write errors of results as negative numbers */
 
 static int put(u64 to, const void *from, u32 len)
 {
@@ -51,7 +51,7 @@ static int command(struct lst_stock *s)
 	return result();
 }
 
-/* Operations of ioctl 63. Stock has none for sessions and groups there. */
+/* Operations of ioctl 63. Stock has none there for sessions and for showing groups. */
 static int serve(void *unused, uint32_t op, const void *args, uint32_t len)
 {
 	struct lst_stock s;
@@ -69,7 +69,7 @@ static int serve(void *unused, uint32_t op, const void *args, uint32_t len)
 	return rc;
 }
 
-/* ---- what the netlink family does ---- */
+/* ---- the netlink family ---- */
 
 static void groups_write(struct lnet_nlbuf *w, const struct lst_stock_filter *filter, int nr)
 {
@@ -152,7 +152,7 @@ static int talk(void *unused, struct nl_msg *msg, uint32_t key, stock_reply_fn o
 static const struct stock_door door = { serve, talk, NULL };
 static struct lnetctl_node *doc;
 
-/* Sends words that end with "|". */
+/* Sends a request; each of its arguments ends with "|". */
 static int ask(const char *words)
 {
 	static struct request r;
@@ -166,7 +166,7 @@ static int ask(const char *words)
 	return stock_send(&door, &r, &doc);
 }
 
-/* The value at a path such as "groups.0.name"; "(none)". */
+/* The value at a path such as "groups.0.name", or "(none)". */
 static const char *value(const char *path)
 {
 	const struct lnetctl_node *n = doc;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The worked examples of manual/operator/configuration.md, computed by the code they describe: a
- * node with two rails whose driver takes everything and answers nothing, or refuses.
+ * The worked examples of manual/operator/configuration.md, computed by the code that they describe.
+ * The driver of a node with two rails takes all attempts; then no reply follows, or each is
+ * rejected.
  */
 #include "node.h"
 #include "path/path.h"
@@ -17,7 +18,7 @@ enum behaviour { SILENT, REFUSES };
 
 struct story {
 	const char *name;
-	bool own;		/* the peer is of this project */
+	bool own;		/* the peer has the exactly-once extension */
 	u32 rails;
 	u64 T_ns, R;
 	u64 srtt_ns, rttvar_ns;
@@ -34,7 +35,7 @@ static struct {
 	bool ended;
 } world;
 
-/* ---- a driver that is silent or refuses ------------------------------------------------------ */
+/* ---- a driver without replies, or with rejections -------------------------------------------- */
 
 static unsigned int rail_of(const struct lnet_ni *ni)
 {
@@ -100,7 +101,7 @@ static const struct lnet_lnd_ops story_ops = {
 	.flush = story_flush, .cancel = story_cancel, .land = story_rx, .rx_stop = story_rx,
 };
 
-/* ---- telling a story ------------------------------------------------------------------------- */
+/* ---- running a story ------------------------------------------------------------------------- */
 
 static void handler(const struct lnet_event *ev)
 {
@@ -183,9 +184,9 @@ static void story_tell(const struct story *s)
 	node_end(ln);
 }
 
-/* ---- what the manual says -------------------------------------------------------------------- */
+/* ---- the text of the manual ------------------------------------------------------------------ */
 
-/* Reads the row after the one read last under the mark; false: there is none. */
+/* Reads the next row of the table under the mark; false: there is none. */
 static bool manual_row(FILE *in, char *line, size_t size)
 {
 	while (fgets(line, (int)size, in)) {
@@ -212,7 +213,7 @@ static FILE *manual_at(const char *kind, const char *name)
 	return NULL;
 }
 
-/* The first columns of a row, as far as @like goes. */
+/* Compares the first columns of a row, up to the length of @like. */
 static void row_equal(const char *line, const char *like, const char *what)
 {
 	char start[512];
