@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tests of lnet/memory/match.c: which entry takes a message, and where in it. */
+/* Tests of lnet/memory/match.c: which entry matches a message, and at which offset. */
 #include "match_rows.h"
 
 #define TO(ix, at, len)		{ LNET_LAND, ix, at, len, 0 }
@@ -67,7 +67,7 @@ static const struct {
 	  { ME_BITS(1, 0), ME_BITS(2, 0), ME_BITS(3, 0) },
 	  { P_BITS(3), P_BITS(1) },
 	  { TO(2, 0, 10), TO(0, 0, 10) } },
-	/* from whom */
+	/* sender */
 	{ "any NID, this PID",
 	  { ME_FROM(0, 12345) },
 	  { P_FROM(1, 12345), P_FROM(1, 1) },
@@ -89,7 +89,7 @@ static const struct {
 	  { ME_FROM(2, 12345), ME_FROM(1, 12345) },
 	  { P_FROM(1, 12345) },
 	  { TO(0, 0, 10) } },
-	/* how often */
+	/* threshold */
 	{ "threshold 0", { ME_T(100, PUT, 0) }, { P(10) }, { NONE } },
 	{ "threshold 2",
 	  { ME_T(100, PUT, 2) },
@@ -99,7 +99,7 @@ static const struct {
 	  { ME_T(100, PUT, 1), ME_T(100, PUT, 1) },
 	  { P(10), P(10), P(10) },
 	  { TO(0, 0, 10), TO(1, 0, 10), NONE } },
-	/* where to and how much */
+	/* offset and length */
 	{ "local offset moves",
 	  { ME(100, PUT) },
 	  { P(60), P(40), P(1) },
@@ -245,7 +245,7 @@ static void test_types(void)
 			   types[i].want1, types[i].name);
 		if (!types[i].want1)
 			UNIT_EQUAL(lnet_me_unlink(&w.ln, me), 0, types[i].name);
-		/* The type stays when the last entry has gone. */
+		/* The type remains when the last entry is unlinked. */
 		UNIT_EQUAL(lnet_me_attach(&w.ln, types[i].portal, &two, 5, types[i].ignore2,
 					  LNET_RETAIN, LNET_INS_AFTER, &me),
 			   types[i].want2, types[i].name);
@@ -292,8 +292,8 @@ static void ending_handler(const struct lnet_event *ev)
 }
 
 /*
- * A matched operation that exhausts an auto-unlink MD takes it, and an ME made so, out of the
- * search at once.
+ * A matched operation that exhausts an auto-unlink MD removes the MD from the search at once, and
+ * also an ME that was attached with LNET_UNLINK.
  */
 static void test_auto_unlink(void)
 {

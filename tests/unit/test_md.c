@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Tests of lnet/memory/md.c, handle.c and match.c: what may be made, how it is used up, and which
- * event is the last.
+ * Tests of lnet/memory/md.c, handle.c and match.c: which MDs may be created, how they are
+ * exhausted, and which event is the last.
  */
 #include "md_world.h"
 
@@ -19,7 +19,7 @@ static lnet_me_t attach_me(struct mw *w, u32 portal, enum lnet_unlink unlink)
 	return me;
 }
 
-/* ---- making ---------------------------------------------------------------------------------- */
+/* ---- creation -------------------------------------------------------------------------------- */
 
 static const struct lnet_frag two[] = { { memory, 100 }, { memory + 128, 50 } };
 static const struct lnet_frag hole[] = { { memory, 100 }, { NULL, 50 } };
@@ -28,9 +28,9 @@ static const struct lnet_frag huge[] = { { memory, 0x80000000U }, { memory, 0x80
 static const struct {
 	const char *name;
 	struct lnet_md_cfg cfg;
-	int bind, attach;		/* wanted results; attach adds OP_PUT where @op is 0 */
+	int bind, attach;		/* expected results; attach adds OP_PUT if @op is 0 */
 	u32 op;
-	u32 length;			/* of what was made */
+	u32 length;			/* of the created MD */
 } cfg_rows[] = {
 	{ "plain", { .start = memory, .length = 256, .threshold = 1 }, 0, 0, 0, 256 },
 	{ "endless",
@@ -167,7 +167,7 @@ static void test_garbage_handles(void)
 
 		snprintf(name, sizeof(name), "cookie 0x%llx", (unsigned long long)cookies[i]);
 		if (mw_md(&w, (lnet_md_t){ cookies[i] }))
-			continue;	/* a guess that hit */
+			continue;	/* a guess that is a valid handle */
 		UNIT_EQUAL(lnet_md_unlink(&w.ln, (lnet_md_t){ cookies[i] }), -ENOENT, name);
 		UNIT_EQUAL(lnet_me_unlink(&w.ln, (lnet_me_t){ cookies[i] }), -ENOENT, name);
 		CU_ASSERT_PTR_NULL(md_use_one(&w.ln, (lnet_md_t){ cookies[i] }, &err));
@@ -265,7 +265,7 @@ static void test_bulk(void)
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-/* What happened, as text: results of calls and events in order. */
+/* The results of calls and the events in order, as text. */
 static char story[1024];
 static struct mw *teller;
 static lnet_md_t told_md;
@@ -281,7 +281,7 @@ static void say(const char *fmt, ...)
 	va_end(args);
 }
 
-/* "S0 " is a SEND with status 0; "*" says unlinked; "?" that the handle or the pointer is wrong. */
+/* "S0 " is a SEND with status 0; "~": delivery unknown; "*": unlinked; "?": a wrong value. */
 static void telling_handler(const struct lnet_event *ev)
 {
 	static const char letters[] = ".GPRASU";
@@ -300,7 +300,7 @@ static void unlinking_handler(const struct lnet_event *ev)
 	say(")");
 }
 
-/* As the core does: an operation that waits for something is ended by the unlinking, at once. */
+/* As the core does: the unlink ends a waiting operation at once. */
 static void end_at_once(struct mw *w, struct lnet_pass *p, struct lnet_md *md)
 {
 	struct lnet_evt *e = lnet_evt_new(&w->ln);
@@ -311,8 +311,8 @@ static void end_at_once(struct mw *w, struct lnet_pass *p, struct lnet_md *md)
 }
 
 /*
- * Steps: u use, a use again, n undo the use; s SEND, S the same as last event of
- * its operation, A ACK as last, F failed SEND as last; x unlink; w a worker comes by.
+ * Steps of use: u use, a use again, n undo. Events: s SEND; as last event of its operation S SEND,
+ * A ACK, F failed SEND. Others: x unlink, w visit of a worker.
  */
 static void step(struct mw *w, struct lnet_md **md, char what)
 {
@@ -429,7 +429,7 @@ static void test_unlink_ends_operations(void)
 	mw_fini(&w);
 }
 
-/* Another thread delivers the last event while the unlinking call still tells the operations. */
+/* Another thread delivers the last event while the unlinking call still aborts operations. */
 static struct lnet_md_dom *told_dom;
 
 static void end_and_deliver(struct mw *w, struct lnet_pass *p, struct lnet_md *md)
@@ -459,7 +459,7 @@ static void test_unlink_races(void)
 	UNIT_EQUAL(lnet_md_unlink(&w.ln, told_md), 0, "unlink");
 	UNIT_EQUAL(w.nr_aborted, 1, "told");
 	UNIT_EQUAL(list_count_nodes(&told_dom->mds), 0, "freed after it");
-	/* The last completion comes between the marking and the rest of the call. */
+	/* The last completion happens between the marking and the rest of the call. */
 	story[0] = 0;
 	UNIT_EQUAL(lnet_md_bind(&w.ln, &cfg, LNET_RETAIN, &told_md), 0, "bind");
 	md = md_use_one(&w.ln, told_md, &err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Records of peers after what their ping infos say: the conflict table of behaviour.md 5.8. */
+/* Peer entries after their ping infos were received: the conflict table of behaviour.md 5.8. */
 #include "node.h"
 #include "shard/shard.h"
 #include "topology/topology.h"
@@ -8,7 +8,7 @@
 #define FULL (LNET_FEAT_NI_STATUS | LNET_FEAT_RTE_DISABLED | LNET_FEAT_MULTI_RAIL | \
 	      LNET_FEAT_DISCOVERY)
 
-/* "a" to "f": 10.0.0.1@tcp to 10.0.0.6@tcp; upper case: 10.1.0.1@tcp1 and so on; "o": our own. */
+/* "a" to "f": 10.0.0.1@tcp to 10.0.0.6@tcp; upper case: 10.1.0.1@tcp1 and so on; "o": local. */
 static struct lnet_nid nid_of(char c)
 {
 	char text[32];
@@ -40,7 +40,9 @@ static int order(const void *a, const void *b)
 	return *(const char *)a - *(const char *)b;
 }
 
-/* Each record: its primary NID, the others; "*" if multi-rail; apart by blanks, all in order. */
+/*
+ * Each peer entry: its primary NID, the others; "*" if multi-rail; separated by blanks, all sorted.
+ */
 static void tell(struct lnet *ln, char *out)
 {
 	char word[16][16] = { "" };
@@ -84,7 +86,7 @@ static void made(struct lnet *ln, const char *w)
 	lnet_peer_ni_put(pni);
 }
 
-/* Words: "a" made by traffic, "+ab" configured, "-a" configured and not multi-rail, "!a" locked. */
+/* "a" is dynamically created, "+ab" configured, "-a" configured and not multi-rail, "!a" locked. */
 static void arrange(struct lnet *ln, const char *text)
 {
 	char copy[64], *save, *w;
@@ -144,7 +146,7 @@ static void say(struct lnet *ln, char via, u32 features, const char *nids)
 
 	lnet_pass_begin(&p, ln, LNET_PASS_DRIVER);
 	lnet_enter_pni(&p, pni);
-	pni->peer->disc.acked = 1000;	/* nothing need be told */
+	pni->peer->disc.acked = 1000;	/* no push is due */
 	UNIT_EQUAL(lnet_disc_take(&p, pni->peer, c, c->len, false), 0, nids);
 	lnet_disc_step(&p, pni->peer);
 	lnet_pass_end(&p);
@@ -160,7 +162,7 @@ static void test_table(void)
 		const char *name, *before;
 		char via;
 		const char *says, *after;
-		u32 less;		/* features it lacks */
+		u32 less;		/* features that the info lacks */
 		const char *apart;
 	} rows[] = {
 		{ "NIDs are learned", "a", 'a', "aAb", "aAb*" },
@@ -205,7 +207,7 @@ static void test_table(void)
 	}
 }
 
-/* One info after the other. */
+/* Two infos, one after the other. */
 static void test_sequence(void)
 {
 	static const struct {
@@ -247,7 +249,7 @@ static const struct lnet_op *op_of(struct lnet *ln, u64 match_bits)
 	return NULL;
 }
 
-/* Sends a PUT to @nid, from our "o" if @pinned. Returns the name of the NID to which it goes. */
+/* Sends a PUT to @nid, from the local "o" if @pinned. Returns the name of the NID that gets it. */
 static char put_to(struct lnet *ln, const struct lnet_nid *nid, bool pinned)
 {
 	static char text[4] = "put";
@@ -270,8 +272,8 @@ static char put_to(struct lnet *ln, const struct lnet_nid *nid, bool pinned)
 }
 
 /*
- * What is busy is not waited for: it is tried again, while new requests go to the one that stays;
- * and not for ever.
+ * A merge does not wait for a busy peer entry: it is retried, but not for ever. Meanwhile, new
+ * requests use the entry that stays.
  */
 static void test_busy(void)
 {
@@ -286,7 +288,7 @@ static void test_busy(void)
 		UNIT_EQUAL(node_ni_add(ln, "10.0.0.9@tcp"), 0, "interface");
 		pa = lnet_peer_ni_get(ln, &a);
 		pb = lnet_peer_ni_get(ln, &b);
-		pb->nr_wait++;			/* somebody waits for a credit */
+		pb->nr_wait++;			/* an attempt waits for a credit */
 		say(ln, 'a', FULL, "ab");
 		tell(ln, after);
 		UNIT_EQUAL(strcmp(after, "a* b"), 0, "it is busy");
@@ -313,7 +315,7 @@ static void test_busy(void)
 	}
 }
 
-/* While a record is busy a newer info comes that does not list it any more: it is nobody's. */
+/* A newer info no longer lists the NID of a busy peer entry: the entry is not merged. */
 static void test_busy_left(void)
 {
 	static const struct {
@@ -334,7 +336,7 @@ static void test_busy_left(void)
 		UNIT_EQUAL(node_ni_add(ln, "10.0.0.9@tcp"), 0, "interface");
 		pa = lnet_peer_ni_get(ln, &a);
 		pb = lnet_peer_ni_get(ln, &b);
-		pb->nr_wait++;			/* somebody waits for a credit */
+		pb->nr_wait++;			/* an attempt waits for a credit */
 		for (pinned = 0; pinned < 2; pinned++)
 			UNIT_EQUAL(put_to(ln, &b, pinned), 'b', "before the list");
 		say(ln, 'a', FULL, "ab");
@@ -353,8 +355,8 @@ static void test_busy_left(void)
 }
 
 /*
- * New requests to a record that is busy go to another meanwhile: not to an interface that is
- * removed, nor to one that a third peer is configured with.
+ * While a peer entry is busy, new requests to it use its merge target. When one of its interfaces
+ * is removed, or a third peer is configured with it, no reference to the target stays.
  */
 static void test_busy_ends(void)
 {
@@ -371,7 +373,7 @@ static void test_busy_ends(void)
 		pa = lnet_peer_ni_get(ln, &a);
 		pb = lnet_peer_ni_get(ln, &b);
 		say(ln, 'b', FULL, "bc");
-		pb->nr_wait++;			/* somebody waits for a credit */
+		pb->nr_wait++;			/* an attempt waits for a credit */
 		refs = atomic_read(&pa->peer->refs);
 		say(ln, 'a', FULL, "abc");
 		CU_ASSERT_PTR_EQUAL(pb->peer->merged_into, pa->peer);
@@ -400,8 +402,8 @@ static void test_busy_ends(void)
 }
 
 /*
- * The info came by a record that is taken in at once, while a third one is busy: what is left to do
- * is not forgotten with the record that it came by.
+ * The info arrived through a peer entry that is merged at once, while a third one is busy. The
+ * remaining work is not lost with the merged entry.
  */
 static void test_busy_third(void)
 {
@@ -415,7 +417,7 @@ static void test_busy_third(void)
 	pa = lnet_peer_ni_get(ln, &a);
 	pb = lnet_peer_ni_get(ln, &b);
 	pc = lnet_peer_ni_get(ln, &c);
-	pc->nr_wait++;			/* somebody waits for a credit */
+	pc->nr_wait++;			/* an attempt waits for a credit */
 	pa->peer->disc.acked = 1000;
 	say(ln, 'b', FULL, "abc");
 	tell(ln, after);
@@ -445,7 +447,7 @@ static void test_target_configured(void)
 	UNIT_EQUAL(node_ni_add(ln, "10.0.0.9@tcp"), 0, "interface");
 	pa = lnet_peer_ni_get(ln, &a);
 	pb = lnet_peer_ni_get(ln, &b);
-	pb->nr_wait++;			/* somebody waits for a credit */
+	pb->nr_wait++;			/* an attempt waits for a credit */
 	say(ln, 'a', FULL, "ab");
 	UNIT_EQUAL(put_to(ln, &b, false), 'a', "it will be merged");
 	UNIT_EQUAL(lnet_peer_add(ln, &a, NULL, 0, true), 0, "configured");
@@ -459,8 +461,8 @@ static void test_target_configured(void)
 }
 
 /*
- * The merge target "b" of the busy "c" is absorbed. New requests to "c" go where "b" went, if "c"
- * may be merged there, and nothing has a reference to the old peer entry of "b".
+ * The merge target "b" of the busy "c" is absorbed. New requests to "c" use the entry that absorbed
+ * "b", if "c" may be merged into it. Nothing has a reference to the old peer entry of "b".
  */
 static void test_target_absorbed(void)
 {
@@ -489,7 +491,7 @@ static void test_target_absorbed(void)
 		pa = lnet_peer_ni_get(ln, &a);
 		pb = lnet_peer_ni_get(ln, &b);
 		pc = lnet_peer_ni_get(ln, &c);
-		pc->nr_wait++;			/* somebody waits for a credit */
+		pc->nr_wait++;			/* an attempt waits for a credit */
 		old = lnet_peer_of(pb);
 		say(ln, 'b', FULL, "bc");
 		CU_ASSERT_PTR_EQUAL(pc->peer->merged_into, old);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Bounds of what ping infos cause: NIDs of peers, and pings for their proofs. */
+/* Bounds on the effects of ping infos: NIDs of peers, and pings that prove them. */
 #include "node.h"
 #include "shard/shard.h"
 #include "topology/topology.h"
