@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Do nodes of a NETTEST run exchange what their topology says, as often as they are told, whatever
- * the rails do? nettest-topo, nettest-rates
+ * Do the nodes of a NETTEST run exchange the messages of their topology, as often as configured,
+ * whatever the rails do? nettest-topo, nettest-rates
  */
 #include "rails.h"
 #include "selftest/nettest_run.h"
@@ -86,7 +86,7 @@ static void begin(u32 nr, const struct nettest_plan *plan)
 
 		CU_ASSERT_EQUAL_FATAL(nettest_create(&nodes[i].nt, &c), 0);
 	}
-	/* Everyone has been heard of: what is counted below is ours. */
+	/* Each node knows each peer now, so only bytes of NETTEST are counted below. */
 	for (i = 0; i < nr * nr; i++)
 		if (i / nr != i % nr)
 			rails_get(i / nr, i % nr, 8, 0);
@@ -116,7 +116,7 @@ static bool all_ended(void)
 	return true;
 }
 
-/* @ns of time at most, in which messages take none. */
+/* Runs for at most @ns; messages take no time. */
 static void run(u64 ns)
 {
 	u64 end = rails.now_ns + ns;
@@ -258,7 +258,7 @@ static void contents(void)
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
-/* Bytes that interfaces carried: each channel both ways, and what barriers and records are. */
+/* Interfaces carried all bytes of channels in both directions, of barriers and of records. */
 static void exact_bytes(const struct nettest_plan *plan, u32 nr)
 {
 	u64 want = 0, payload = 0, control = 0, carried = 0, barriers = 0;
@@ -350,7 +350,7 @@ static void long_messages(void)
 
 #define NOISE_LEN	1000U
 
-/* One wire for all: what is carried is what time passes. */
+/* One wire for all nodes: time passes only by the bytes that it carries. */
 static struct {
 	u64 noise_ns, other_ns;	/* while node 0 is between t0 and t1 */
 	u32 nr, byte_ns;
@@ -368,7 +368,7 @@ static void one_wire(struct rails_msg *m)
 	carried.nr += noise;
 }
 
-/* Sums over all measures; times are those of node 0, whose record is its own. */
+/* Returns node 0's times over all measures; its record contains its own times. */
 static u64 measure(u32 nr, const struct nettest_plan *plan)
 {
 	u64 ns = 0;
@@ -388,7 +388,7 @@ static u64 measure(u32 nr, const struct nettest_plan *plan)
 	return ns;
 }
 
-/* Of each measure: what a pair sent it received. All of it. */
+/* In each measure, a pair received all noise that it sent. Returns the bytes of noise. */
 static u64 noise_of_tallies(const struct nettest_plan *plan, u32 nr)
 {
 	u64 noise = 0, out, in;
@@ -411,7 +411,7 @@ static u64 noise_of_tallies(const struct nettest_plan *plan, u32 nr)
 	return noise;
 }
 
-/* Interfaces carried it beside the rest. */
+/* Interfaces carried the noise in addition to all other bytes. */
 static void exact_noise(const struct nettest_plan *plan, u32 nr)
 {
 	u64 all[3] = { 0 };
@@ -429,7 +429,7 @@ static void exact_noise(const struct nettest_plan *plan, u32 nr)
 	UNIT_EQUAL(noise_of_tallies(plan, nr), all[2], "as sent");
 }
 
-/* Two are measured by themselves, then beside a pair that loads the wire both use. */
+/* Two nodes are measured alone, then while a pair of other nodes loads the wire that all share. */
 static void noisy(void)
 {
 	struct nettest_plan plan = { .least = 700, .most = 1400, .factor = 2, .repeats = 1,
@@ -448,7 +448,7 @@ static void noisy(void)
 		ns = measure(4, &plan);
 		UNIT_EQUAL(ns, carried.other_ns + carried.noise_ns, "what the wire took");
 		CU_ASSERT(ns >= quiet_ns + carried.noise_ns);
-		/* The wire takes turns, so four under way are four times the load. */
+		/* The wire serves messages in turn, so four in flight are four times the load. */
 		one = one ? one : carried.noise_ns;
 		UNIT_EQUAL(carried.noise_ns, one * plan.noise_depth, "as much as is under way");
 		CU_ASSERT(one >= (u64)2 * NOISE_LEN * plan.times);
@@ -465,7 +465,7 @@ static void noise_lost(void)
 				     .check = NETTEST_CHECK_FULL };
 	u32 i;
 
-	carried.byte_ns = 40;	/* little noise while one that was lost is waited for */
+	carried.byte_ns = 40;	/* little noise until a lost message is retransmitted */
 	begin(4, &plan);
 	rails.on_carry = one_wire;
 	start();
@@ -494,7 +494,7 @@ static void spoil_noise(struct rails_msg *m)
 		m->data[spoilt_at] ^= 0x40;
 }
 
-/* What is wrong in all of it is found in each place at the end of each measure, where one looks. */
+/* Each measure finds a byte that is wrong in all noise, if the check covers this byte. */
 static void noise_spoilt(void)
 {
 	static const struct { u32 check, at; bool found; } rows[] = {
@@ -521,7 +521,7 @@ static void noise_spoilt(void)
 	}
 }
 
-/* Of seven messages one is lost, or comes twice, or once more later. */
+/* One of seven messages is lost, delivered twice, or delivered once more later. */
 static void rules(u32 turn)
 {
 	static const enum rails_fate fates[] = { FATE_LOSE, FATE_TWICE, FATE_LOSE, FATE_LATE };
@@ -551,7 +551,7 @@ static void faults(void)
 	}
 	UNIT_EQUAL(all_ended(), false, "half of it");
 	CU_ASSERT(turn > 20);
-	/* A rail goes, with what is on it. */
+	/* One rail is cut, and the messages on it are lost. */
 	rails_clear();
 	rails_on(-1, 1, RAILS_ANY, FATE_LOSE, LNET_OK, -1);
 	for (i = 0; i < 4; i++)
@@ -566,7 +566,7 @@ static void faults(void)
 	finish();
 }
 
-/* One that begins late is waited for; one that never comes is not waited for without end. */
+/* The nodes wait for a node that starts late, but not for ever for one that never starts. */
 static void absent(void)
 {
 	struct nettest_plan plan = { .least = 100, .most = 100, .factor = 2, .repeats = 1,
@@ -600,7 +600,7 @@ static void absent(void)
 	finish();
 }
 
-/* One that goes in the middle, whoever is to hear from it or to tell it. */
+/* If one node becomes unresponsive, every node ends with an error, whether it sends or receives. */
 static void gone_node(void)
 {
 	struct nettest_plan plan = { .least = 100, .most = 100, .factor = 2, .repeats = 1,
@@ -621,7 +621,7 @@ static void gone_node(void)
 	}
 }
 
-/* Told to stop in the middle; a peer that sends what nobody waits for is counted. */
+/* A request ends the run. A message that its receiver does not expect is counted as an error. */
 static void stops(void)
 {
 	struct nettest_plan plan = { .least = 100, .most = 100, .factor = 2, .repeats = 1,

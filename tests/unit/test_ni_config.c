@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * NIs: what is refused, what defaults apply, who finds them when, how they end, what a link change
- * does.
+ * NIs: which configurations are rejected, which defaults apply, when look-ups find an NI, how an NI
+ * ends, and the effects of a link change.
  */
 #include "node.h"
 #include "topology/topology.h"
@@ -40,7 +40,7 @@ static void test_add_del(void)
 	UNIT_EQUAL(ni->state, NI_GONE, "state at the end");
 	CU_ASSERT_PTR_NULL(find(ln, "10.0.0.1@tcp"));
 	UNIT_EQUAL(del(ln, "10.0.0.1@tcp"), -ENOENT, "removing it again");
-	lnet_ni_put(ni);		/* the last count: it is freed only now */
+	lnet_ni_put(ni);		/* the last reference: the NI is freed only now */
 	UNIT_EQUAL(del(ln, "0@lo"), -EINVAL, "removing the loopback");
 	UNIT_EQUAL(fake_lnd.nr_stops, 1, "stops");
 	node_end(ln);
@@ -120,7 +120,7 @@ static void test_numbers(void)
 	node_end(ln);
 }
 
-/* As stock: an interface takes the tunables of the first one on its net, unless it has its own. */
+/* As in stock LNet, an interface without tunables takes those of the first interface on its net. */
 static void test_net_numbers(void)
 {
 	struct lnet *ln = node_begin(1);
@@ -170,7 +170,7 @@ static void test_no_memory(void)
 	unsigned int nth = 0;
 	int err;
 
-	lnet_peer_ni_put(lnet_peer_ni_get(ln, &far));	/* so that there is a path to make */
+	lnet_peer_ni_put(lnet_peer_ni_get(ln, &far));	/* so that a path must be created */
 	do {
 		unit_fail_alloc(++nth);
 		err = node_ni_add(ln, "10.0.0.1@tcp");
@@ -199,8 +199,8 @@ static void test_drain(void)
 
 	node_ni_add(ln, "10.0.0.1@tcp");
 	ni = find(ln, "10.0.0.1@tcp");
-	ni->sh[0].holds = 1;			/* a driver has something */
-	fake_lnd.in_stop = drop_hold;		/* and gives it back only when stopped */
+	ni->sh[0].holds = 1;			/* the driver holds an attempt */
+	fake_lnd.in_stop = drop_hold;		/* and releases it only when it is stopped */
 	UNIT_EQUAL(del(ln, "10.0.0.1@tcp"), 0, "removing");
 	UNIT_EQUAL(ni->state, NI_GONE, "state");
 	lnet_ni_put(ni);
@@ -245,7 +245,7 @@ static struct lnet_nid many(unsigned int i)
 	return nid(text);
 }
 
-/* Peers whose path over @ni is being recovered; @hurt: what that takes is done to all before. */
+/* Returns how many paths over @ni are in recovery. @hurt: also halves the health of each path. */
 static unsigned int nr_told(struct lnet *ln, struct lnet_ni *ni, bool hurt)
 {
 	unsigned int i, nr = 0;
@@ -270,7 +270,7 @@ static void link_set(struct lnet_ni *ni, bool up)
 	lnet_ni_link(ni, &link);
 }
 
-/* A link comes back, and again while peers are being told; then the NI goes meanwhile. */
+/* A link comes up, and again while peers are notified; then the NI is removed meanwhile. */
 static void test_rise(void)
 {
 	struct lnet *ln = node_begin(2);

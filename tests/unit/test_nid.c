@@ -4,7 +4,7 @@
 #include "unit.h"
 #include "lnet/nid.h"
 
-/* What is read, and how it is printed again. */
+/* NIDs that are parsed, and how they are printed. */
 static const struct {
 	const char *text, *printed;
 } good_nids[] = {
@@ -189,7 +189,7 @@ static void any_and_lo(void)
 	CU_ASSERT(!lnet_nid_is_sane(&nid));
 }
 
-/* The order of the connection race: size, type, instance, address, each as a number. */
+/* The order of NIDs in the connection race: size, type, instance, address, each as a number. */
 static void order_is_bytewise(void)
 {
 	static const char *const rising[] = {
@@ -241,7 +241,7 @@ static u32 hash_of(const char *text)
 	return lnet_nid_hash(&nid);
 }
 
-/* The numbers stand here so that a change on one host, build or day is seen. */
+/* The values are constants, so that a hash that differs on one host, build or day is detected. */
 static void hash_is_the_same_everywhere(void)
 {
 	UNIT_EQUAL(hash_of("10.0.0.1@tcp"), 0x4d7bb18f, "10.0.0.1@tcp");
@@ -257,7 +257,7 @@ static void siphash_is_the_published_one(void)
 	UNIT_EQUAL(lnet_siphash(key, 0x0706050403020100ULL), 0x93f5f5799a932462ULL, "8 bytes");
 }
 
-/* Neighbouring addresses and nets spread over few buckets: none gets thrice its share. */
+/* Neighbouring addresses and nets spread over 16 buckets: none gets three times its share. */
 static void hash_spreads(void)
 {
 	unsigned int bucket[16] = { 0 }, i, max = 0;
@@ -279,8 +279,8 @@ static u64 draw(u64 *seed)
 }
 
 /*
- * Garbage in letters that matter: never a crash, and what is read prints and reads again as the
- * same.
+ * Random text of the characters that matter: parsing never crashes, and a NID that is accepted is
+ * printed and parsed as the same NID.
  */
 static void garbage_does_no_harm(void)
 {

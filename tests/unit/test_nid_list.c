@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Do lists of NID ranges match what they say, and refuse what they cannot mean? */
+/* Do lists of NID ranges match the NIDs that they describe, and are invalid lists rejected? */
 #include "unit.h"
 #include "lnet/nid.h"
 
@@ -186,7 +186,7 @@ static void no_memory_is_told(void)
 	lnet_nidlist_free(&list);
 }
 
-/* Text of @nr pieces, and a last one. */
+/* @nr copies of @piece, then @last. */
 static char *repeat(const char *piece, unsigned int nr, const char *last)
 {
 	unsigned int len = strlen(piece), i;
@@ -216,7 +216,7 @@ static void long_texts_are_bounded(void)
 	kfree(text);
 }
 
-/* Garbage in letters that matter, in memory that ends where the text does. */
+/* Random text of the characters that matter, in memory that ends with the text. */
 static void garbage_does_no_harm(void)
 {
 	static const char letters[] = "0123456789.:/[]-,*@@  tcpgnifd";

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The management protocol against real conversations: our calls send what the stock tool sent, our
- * documents print what it printed. And replies of our own, long, cut and crooked.
+ * The management protocol compared with recorded conversations: our calls send the requests of the
+ * stock tool, and our documents are printed as it printed them. Other tests use replies of our own:
+ * long, truncated and malformed.
  */
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
@@ -62,8 +63,8 @@ static bool capture_open(struct capture *c, const char *name)
 }
 
 /*
- * The netlink messages of the next datagram, generic netlink but not the family look-up; NULL at
- * the end.
+ * Returns the netlink messages of the next datagram of generic netlink, which may be a family
+ * look-up; NULL at the end.
  */
 static const struct nlmsghdr *capture_next(struct capture *c, size_t *len)
 {
@@ -114,7 +115,7 @@ static void compare_request(struct capture *c, const struct nlmsghdr *got,
 		  !memcmp(NLMSG_DATA(got), NLMSG_DATA(want), want->nlmsg_len - NLMSG_HDRLEN));
 }
 
-/* Every message of the datagram gets the type and number that our side expects. */
+/* Gives every message of the datagram the type and sequence number that our side expects. */
 static void adapt(void *copy, size_t len, const struct nlmsghdr *req)
 {
 	struct nlmsghdr *h = copy;
@@ -128,8 +129,8 @@ static void adapt(void *copy, size_t len, const struct nlmsghdr *req)
 }
 
 /*
- * The stock node of the capture: checks that it is asked what it was asked then, answers what it
- * answered then.
+ * Acts as the stock node of the capture: checks that each request equals the recorded one, and
+ * sends the recorded reply.
  */
 static int capture_serve(void *arg, const void *msg, size_t len, lnetctl_reply_fn reply, void *to)
 {
@@ -148,7 +149,7 @@ static int capture_serve(void *arg, const void *msg, size_t len, lnetctl_reply_f
 			const struct genlmsghdr *g = NLMSG_DATA(h), *mine = NLMSG_DATA(req);
 
 			if (g->cmd != mine->cmd)
-				/* a command that we do not have: export shows routes */
+				/* a command that our side does not send: export shows routes */
 				continue;
 			seq = h->nlmsg_seq;
 			compare_request(c, req, h);
@@ -172,7 +173,7 @@ static int net_add(struct lnetctl *c, const char *net, const char *interfaces, b
 	lnetctl_net_init(&n);
 	n.net = net;
 	n.interfaces = interfaces;
-	n.tos = -1;		/* the stock tool sends what is its default */
+	n.tos = -1;		/* the stock tool sends its default */
 	if (tuned) {
 		n.peer_credits = 16;
 		n.credits = 512;
@@ -322,7 +323,7 @@ static void test_captured_shows(void)
 	SHOWS(SHOW)
 }
 
-/* Both halves of a backup come from one capture, in the order in which the stock tool asked. */
+/* Both parts of a backup are in one capture, in the order of the stock tool's requests. */
 static void test_captured_backup(void)
 {
 	static struct capture cap;
@@ -342,7 +343,7 @@ static void test_captured_backup(void)
 	free(cap.bytes);
 }
 
-/* The stock tool crashes where it should print this. */
+/* The stock tool crashes when it should print this reply. */
 static void test_captured_fault(void)
 {
 	static struct capture cap;
@@ -360,7 +361,7 @@ static void test_captured_fault(void)
 	free(cap.bytes);
 }
 
-/* Without the remedy that stands behind stock's text. */
+/* The error is stock's text without the remedy that follows it. */
 static void test_captured_error(void)
 {
 	static const char remedy[] = " (this node is not configured: run 'lnetctl lnet configure' "
@@ -441,8 +442,8 @@ static void test_tables(void)
 /* ---- replies over several messages ---- */
 
 /*
- * Writes net items of @nr_nis interfaces each into buffers of @size until all are out; returns the
- * document.
+ * Writes net items of @nr_nis interfaces each into buffers of @size until all are written; returns
+ * the document.
  */
 static struct lnetctl_node *many_messages(unsigned int nr_nets, unsigned int nr_nis, u32 size,
 					  unsigned int *nr_buffers)
@@ -527,7 +528,7 @@ static void test_resume(void)
 	}
 }
 
-/* Whatever a node sends, the client neither crashes nor reads beyond it (the sanitizers watch). */
+/* Whatever a node sends, the client neither crashes nor reads beyond it (sanitizers check this). */
 static void test_crooked_reply(void)
 {
 	static struct capture cap;
@@ -559,7 +560,7 @@ static void test_crooked_reply(void)
 	CU_PASS("survived");
 }
 
-/* The answer to a question, of one item: @values writes it. */
+/* Feeds the reply to a request, with one item whose values @values writes. */
 static int feed_item(const struct lnet_key *keys, u16 nr, void (*values)(struct lnet_sink *s),
 		     struct lnetctl_node **doc)
 {
@@ -590,7 +591,7 @@ static void values_mixed(struct lnet_sink *s)
 	s->ops->num(s, 2, LNET_NLT_U64, 7);
 }
 
-/* The table says in which order values stand, whatever the order in which they come. */
+/* Values are in the order of the key table, whatever their order in the reply. */
 static void test_any_order(void)
 {
 	static const struct lnet_key keys[] = {
@@ -625,7 +626,7 @@ static void values_strange(struct lnet_sink *s)
 	s->ops->close(s);
 }
 
-/* Documents print, so what could not be printed is no part of them. */
+/* Documents are printed, so a value that cannot be printed is not added to a document. */
 static void test_strange_keys(void)
 {
 	static const struct lnet_key inner[] = { { .name = "in", .type = LNET_NLT_STRING } };

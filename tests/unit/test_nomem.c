@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Every allocation of the core fails once: while nodes are configured, while requests come and go,
- * while they end. Nothing is lost or doubled, and what failed works the next time.
+ * Every allocation of the core fails once: while nodes are configured, while requests start and
+ * end, while nodes end. No request is lost or duplicated, and a failed action succeeds the next
+ * time.
  */
 #include "rails.h"
 
@@ -30,7 +31,7 @@ static void traffic(void)
 	}
 }
 
-/* The answers to the first come late, so that second attempts are made. */
+/* Two replies to the second traffic are late, so that second attempts are made. */
 static void life(const struct rails_cfg *cfg)
 {
 	rails_begin(cfg);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Are the words of NETTEST read as written, and are its figures and tables what they are to be? */
+/* Are the words of NETTEST parsed correctly, and are its figures and tables as specified? */
 #include <math.h>
 #include "unit.h"
 #include "utils/lib/nt.h"
@@ -122,7 +122,7 @@ static bool near(double a, double b)
 	return fabs(a - b) <= 1e-9 * fabs(b);
 }
 
-/* T of one exchange is 2 s, L 1000 bytes. */
+/* The time T of one exchange is 2 s, its length L is 1000 bytes. */
 static void rates(void)
 {
 	enum nettest_topo topo;
@@ -160,7 +160,7 @@ static void tables(void)
 	for (i = 0; i < nettest_plan_nr(&w.plan); i++)
 		cell[i] = (struct nt_cell){ 10 * 1024 * 1000ULL / (i + 1), 10 };
 	cell[0].sum_ns = cell[9].sum_ns = 10 * 300;
-	/* 1 KiB both ways in 102.4 us; of that 31 us are too much for a barrier */
+	/* 1 KiB each way in 102.4 us; 31 us of that time are too much for a barrier */
 	cell[1].sum_ns = 10 * 102400;
 	cell[0].sum_ns = 10 * 31000;
 	r.out = open_memstream(&text, &len);
@@ -188,7 +188,7 @@ static void tables(void)
 	free(text);
 }
 
-/* Of four nodes two are measured: figures are of these, and the table says so. */
+/* Two of four nodes are measured: the figures are of these two, and the table states this. */
 static void under_noise(void)
 {
 	static const char *const nodes[] = { "a/1@tcp", "b/2@tcp", "c/3@tcp", "d/4@tcp" };
