@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The life of an operation between real nodes: clocks, silence, second copies, ends. */
+/* The life of an operation between real nodes: timeouts, no response, hedges, outcomes. */
 #include "rails.h"
 #include "memory/memory.h"
 
@@ -13,9 +13,9 @@ static void check_took(unsigned int tag, u64 want_ns)
 	CU_ASSERT(took >= want_ns && took <= want_ns + want_ns / 20);
 }
 
-/* ---- the message timeout --------------------------------------------------------------------- */
+/* ---- the attempt timeout --------------------------------------------------------------------- */
 
-/* The attempt's deadline as the driver sees it: T / max(R, 1), clipped to what is left. */
+/* The attempt timeout that the driver gets: T / max(R, 1), but at most the remaining time. */
 static void test_slices(void)
 {
 	static const struct {
@@ -47,7 +47,7 @@ static void test_slices(void)
 	}
 }
 
-/* The last attempt gets what is left of T, not a whole slice. */
+/* The last attempt gets the rest of T, not a full attempt timeout. */
 static void test_clipped(void)
 {
 	unsigned int tag;
@@ -76,7 +76,7 @@ static void stock_begin(void)
 	memset(rails.nr_carried, 0, sizeof(rails.nr_carried));
 }
 
-/* An answer may come until T, also when nothing may be sent again. */
+/* A reply is accepted until T, also if the request may not be retransmitted. */
 static void test_stock_answer_lost(void)
 {
 	unsigned int tag[2];
@@ -111,7 +111,7 @@ static void test_answer_lost(void)
 	rails_end();
 }
 
-/* Also the first request ever, while the peer is still asked who it is. */
+/* This holds also for the first request of all, while the ping to the peer awaits its reply. */
 static void test_silent_peer(void)
 {
 	unsigned int tag;
@@ -143,7 +143,7 @@ static void test_late_answer_of_last(void)
 	rails_end();
 }
 
-/* ---- what has not left ----------------------------------------------------------------------- */
+/* ---- unsent attempts ------------------------------------------------------------------------- */
 
 static void test_credit_wait(void)
 {
@@ -166,7 +166,7 @@ static void test_credit_wait(void)
 	rails_end();
 }
 
-/* The clock starts at the first hand-over. */
+/* The transaction timeout starts when an attempt is first handed to a driver. */
 static void test_clock_starts(void)
 {
 	struct rails_cfg cfg = { .peer_credits = 1, .credits = 1, .one_rail = true };
@@ -187,7 +187,7 @@ static void test_clock_starts(void)
 	rails_end();
 }
 
-/* What the driver still had unsent at the deadline was certainly not delivered. */
+/* An attempt that is still unsent in the driver at the deadline was not delivered. */
 static void test_unsent_at_deadline(void)
 {
 	unsigned int tag;
@@ -218,7 +218,7 @@ static void test_posted_at_deadline(void)
 	rails_end();
 }
 
-/* ---- silence --------------------------------------------------------------------------------- */
+/* ---- no response ----------------------------------------------------------------------------- */
 
 static void test_hedge(void)
 {
@@ -254,7 +254,7 @@ static void test_hedge_first_wins(void)
 	rails_end();
 }
 
-/* Two cuts on end take both copies: a third goes long before a slice is over, a fifth does not. */
+/* Two attempts are lost: a third is sent long before the attempt timeout ends, a fifth is not. */
 static void test_hedge_lost_too(void)
 {
 	unsigned int tag;
@@ -278,8 +278,9 @@ static void test_hedge_lost_too(void)
 }
 
 /*
- * Two copies, one of them stuck with the driver of a path that is dead: @stuck says which. The
- * other one's answer is lost, and the path it took lives. A third goes long before a slice is over.
+ * A request has two attempts. One of them, selected by @stuck, stays in the driver of a dead path.
+ * The other is lost, although its path works. A third attempt is sent long before the attempt
+ * timeout ends.
  */
 static void hedge_stuck(unsigned int stuck)
 {
@@ -318,7 +319,7 @@ static void path_shows_life(unsigned int rail)
 	lnet_pass_end(&p);
 }
 
-/* Many times the patience with a slow path would be more than a slice. */
+/* Several response timeouts of a slow path would be longer than the attempt timeout. */
 static void test_overdue_slow(void)
 {
 	unsigned int tag, rail, i;
@@ -369,7 +370,7 @@ static void test_hedge_budget(void)
 	rails_end();
 }
 
-/* How many of @nr have ended well after 0.7 s. */
+/* Sends @nr PUTs while @rail is unresponsive. Returns how many have succeeded after 0.7 s. */
 static unsigned int puts_into_silence(int rail, unsigned int nr)
 {
 	unsigned int i, first = 0, good = 0;
@@ -386,7 +387,10 @@ static unsigned int puts_into_silence(int rail, unsigned int nr)
 	return good;
 }
 
-/* A path that is silent for long while another lives is dead: no slice is waited for. */
+/*
+ * A path without response for a long time, while another path works, is dead: requests on it do not
+ * wait for the attempt timeout.
+ */
 static void test_hedge_beyond_budget(void)
 {
 	UNIT_EQUAL(puts_into_silence(0, 16), 16, "delivered though the budget is used up");
@@ -398,7 +402,7 @@ static void test_hedge_beyond_budget(void)
 	rails_end();
 }
 
-/* retry count 0 means one attempt, whatever the reason for another. */
+/* A retry_count of 0 permits one attempt, whatever the reason for another one. */
 static void test_no_retries(void)
 {
 	static const enum rails_fate fates[] = { FATE_LOSE, FATE_FAIL, FATE_POST_FAIL,
@@ -422,7 +426,7 @@ static void test_no_retries(void)
 /* ---- in every state -------------------------------------------------------------------------- */
 
 /*
- * What the driver does with the request: the states in which an operation and its attempt can be.
+ * How the driver treats the request, for each state in which an operation and its attempt can be.
  */
 static const struct {
 	const char *state;
@@ -459,7 +463,7 @@ static unsigned int bring_to(unsigned int i)
 	}
 	tag = rails_put(0, 1, 64, LNET_ACK, 0);
 	rails_run(RAILS_MS);
-	if (i != 1)		/* what is posted arrives and is answered */
+	if (i != 1)		/* a request handed to the fabric arrives and is answered */
 		UNIT_EQUAL(rails_done(tag), 0, holds[i].state);
 	return tag;
 }
@@ -574,7 +578,7 @@ static void test_shutdown(void)
 	}
 }
 
-/* Two attempts of one request end in one look of its timer: it is recalled once. */
+/* Both attempts of a request end in one run of its timer: the request is cancelled once. */
 static void test_both_end(void)
 {
 	unsigned int tag;
@@ -609,7 +613,7 @@ static void set_options(u32 options)
 	lnet_pass_end(&p);
 }
 
-/* A PUT with ACK, one without, a GET: which are counted as awaited, then as missed. */
+/* A PUT with ACK, a PUT without, a GET: how many await a reply, then are counted as missed. */
 static void tracked(u32 which, u32 options, unsigned int want)
 {
 	rails_begin(NULL);
@@ -641,7 +645,7 @@ static void test_tracking(void)
 	tracked(3, LNET_MD_NO_TRACK_RESPONSE | LNET_MD_TRACK_RESPONSE, 0);
 }
 
-/* The last interface of the net that gives a peer its name. */
+/* The last interface on the net of a peer's primary NID is removed. */
 static void test_net_goes(void)
 {
 	struct lnet_nid nid = rails_nid(0, 0), name = rails_nid(1, 0);

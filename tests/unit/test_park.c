@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tests of lnet/memory/match.c: PUTs that wait on lazy portals, for what and for how long. */
+/* Tests of lnet/memory/match.c: which PUTs are queued on lazy portals, and for how long. */
 #include "match_rows.h"
 #include "base/base.h"
 
@@ -53,12 +53,12 @@ static void test_too_long_while_lazy(void)
 	mw_fini(&w);
 }
 
-/* PUTs that wait, in order of arrival; an MD comes: who gets what. */
+/* PUTs are queued in order of arrival; then an MD is attached: which PUT gets which part of it. */
 static const struct {
 	const char *name;
 	struct me_row me;
 	struct msg msg[4];
-	const char *want;		/* per message: offset+length, "L" too long, "-" waits on */
+	const char *want;		/* "L" too long, "-" still queued; else offset+length */
 } parked_rows[] = {
 	{ "in order of arrival", ME(100, PUT), { P(10), P(20), P(30) }, "0+10 10+20 30+30 " },
 	{ "as many as the threshold", ME_T(100, PUT, 2), { P(10), P(20), P(30) }, "0+10 10+20 - " },
@@ -267,8 +267,8 @@ static void test_threads(void)
 		lnet_me_unlink(&race.ln, make_me(&race, &one, 7, NULL, &md));
 	pthread_join(thread, NULL);
 	/*
-	 * Whoever took a message did it once; the entries that found none are gone, so some may
-	 * still wait.
+	 * No message was taken twice. The entries that found no message are gone, so some messages
+	 * may still be queued.
 	 */
 	lnet_portal_lazy(&race.ln, 7, false);
 	for (i = 0; i < NR_RACE; i++)

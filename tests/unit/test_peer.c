@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Peers: found by NID, made by traffic, joined and parted by configuration, with a path for each NI
- * of their nets.
+ * Peers: found by NID, created dynamically, merged and split by configuration, with a path for each
+ * NI on their nets.
  */
 #include "node.h"
 #include "topology/topology.h"
@@ -28,7 +28,7 @@ static bool known(struct lnet *ln, const char *text)
 	return pni;
 }
 
-/* @list: NIDs apart by blanks. */
+/* @list: NIDs, separated by blanks. */
 static unsigned int parse(const char *list, struct lnet_nid *out)
 {
 	char copy[256], *save, *word;
@@ -78,7 +78,7 @@ static void test_get(void)
 	UNIT_EQUAL(one->health, LNET_HEALTH_MAX, "health");
 	again = get(ln, "10.0.0.2@tcp");
 	CU_ASSERT_PTR_EQUAL(one, again);
-	lo = get(ln, "10.0.0.1@tcp");		/* our own */
+	lo = get(ln, "10.0.0.1@tcp");		/* our own NID */
 	CU_ASSERT(lnet_nid_is_lo(lnet_peer_ni_nid(lo)));
 	CU_ASSERT_PTR_NULL(lnet_peer_ni_get(ln, &LNET_NID_ANY));
 	lnet_peer_ni_put(one);
@@ -128,7 +128,7 @@ static bool is_wanted(struct lnet_peer *peer, void *arg)
 	return be32_to_cpu(peer->primary.addr[0]) == 0x0a000000 + v->wanted;
 }
 
-/* A walk goes on behind the peer that it found, also after the peer left the list. */
+/* A walk continues behind the peer that it found, also after that peer has left the list. */
 static void test_find(void)
 {
 	struct visits v = { .wanted = 20 };
@@ -230,7 +230,7 @@ static void test_configure(void)
 	node_end(ln);
 }
 
-/* Both NIDs were known as peers of their own; the handles of drivers stay good. */
+/* Both NIDs were known as separate peers; the references of drivers stay valid. */
 static void absorb(unsigned int nr_shards)
 {
 	struct lnet *ln = node_begin(nr_shards);
@@ -351,7 +351,7 @@ static void test_no_memory(void)
 	node_end(ln);
 }
 
-/* The length of the longest chain in the hash of NIDs. */
+/* Returns the length of the longest chain in the hash of NIDs. */
 static unsigned int longest_chain(const struct lnet *ln)
 {
 	unsigned int i, nr, most = 0;

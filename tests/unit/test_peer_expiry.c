@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Peers that traffic made are forgotten in time, others are not, and there are never too many. */
+/* Dynamically created peers expire in time, others do not, and the number of peers is bounded. */
 #include "node.h"
 #include "shard/shard.h"
 #include "topology/topology.h"
@@ -7,7 +7,7 @@
 
 #define SEC ((u64)NSEC_PER_SEC)
 #define AGE (300 * SEC)
-#define OVER (AGE + AGE / 4 + SEC)	/* by then the walk has come by */
+#define OVER (AGE + AGE / 4 + SEC)	/* by then the walk has visited it */
 #define STRANGERS 2000U
 
 static struct lnet *ln;
@@ -35,7 +35,7 @@ static bool known(const char *text)
 	return pni;
 }
 
-/* Time passes; the worker comes whenever it asked to. */
+/* Time passes; the worker runs whenever it is due. */
 static void run(u64 ns)
 {
 	u64 end = node_env.now_ns + ns, next;
@@ -89,7 +89,7 @@ static void test_forgotten(void)
 	node_end(ln);
 }
 
-/* Each has one reason to stay, which is then taken away; the peer goes a walk later. */
+/* Each peer has one reason to stay, which is then removed; the peer expires one walk later. */
 static void keeps_configured(bool begin)
 {
 	struct lnet_nid n = nid("10.0.0.2@tcp");
@@ -166,7 +166,7 @@ static void test_kept(void)
 	}
 }
 
-/* What is heard counts, and what only we say does not. */
+/* Received messages keep a peer, messages that only this node sends do not. */
 static void test_heard(void)
 {
 	struct lnet_peer_ni *pni;
@@ -188,7 +188,7 @@ static void test_heard(void)
 	node_end(ln);
 }
 
-/* A path that fails is not pinged for ever if nobody configured its peer. */
+/* A path that fails is not pinged for ever if no operator configured its peer. */
 static void test_pings_end(void)
 {
 	struct lnet_peer_ni *pni;
@@ -210,7 +210,7 @@ static void test_pings_end(void)
 	node_end(ln);
 }
 
-/* The oldest go before newcomers are turned away; of those in use none does. */
+/* The oldest peers are evicted before new ones are rejected; peers in use are not evicted. */
 static void test_crowd(void)
 {
 	struct lnet_peer_ni *pni;
@@ -226,12 +226,12 @@ static void test_crowd(void)
 	}
 	CU_ASSERT(known("10.0.0.2@tcp"));
 	UNIT_EQUAL(lnet_stat_sum(ln, LNET_C_peers_refused), 0, "turned away");
-	taken = strangers_come(100000, STRANGERS);	/* in no time */
+	taken = strangers_come(100000, STRANGERS);	/* at one time */
 	CU_ASSERT(taken < 1000);
 	UNIT_EQUAL(ln->nr_peers, 1000, "peers");
 	UNIT_EQUAL(lnet_stat_sum(ln, LNET_C_peers_refused), STRANGERS - taken, "turned away");
 	CU_ASSERT(known("10.0.0.2@tcp"));
-	lnet_peer_ni_put(get("10.0.0.2@tcp"));		/* a known one is not */
+	lnet_peer_ni_put(get("10.0.0.2@tcp"));		/* a known peer is not rejected */
 	run(SEC);
 	UNIT_EQUAL(strangers_come(200000, 100), 100, "let in again");
 	lnet_peer_ni_put(pni);

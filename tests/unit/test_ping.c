@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Pings: what is answered, what a user is told and when. */
+/* Pings: which are answered, which result a user gets, and when. */
 #include "rails.h"
 #include "shard/hooks.h"
 
@@ -72,7 +72,7 @@ static void test_unsent(void)
 	rails_end();
 }
 
-/* With a timeout of 150 s, half of that would pass before a request is sent again. */
+/* With a timeout of 150 s, a request would be retried only after half of that time. */
 static u64 urgent(const struct lnet_nid *nid)
 {
 	memset(&got, 0, sizeof(got));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Is a ping info written and read as stock nodes do, in both byte orders, and does a hostile one do
- * no harm?
+ * Is a ping info encoded and decoded as stock nodes do it, in both byte orders, and does a
+ * malicious one do no harm?
  */
 #include "unit.h"
 #include "lnet/wire.h"
@@ -17,7 +17,7 @@ static struct lnet_pinginfo_ni ni_of(const char *text, u32 status)
 	return ni;
 }
 
-/* Decodes in memory that ends where the info does. */
+/* Decodes from memory that ends where the ping info ends. */
 static int exact_decode(struct lnet_pinginfo *out, const u8 *buf, unsigned int len,
 			struct lnet_pinginfo_ni *nis, unsigned int max)
 {
@@ -62,8 +62,8 @@ static void worked_examples(void)
 }
 
 /*
- * Small and large NIDs, the primary being of either kind: decoding gives it first and encoding the
- * same bytes.
+ * Small and large NIDs, with a primary NID of either kind: decoding returns the primary NID first,
+ * and encoding yields the same bytes.
  */
 static void mixtures_survive(void)
 {
@@ -129,7 +129,7 @@ static void encoder_limits(void)
 	CU_ASSERT_EQUAL(lnet_pinginfo_encode(buf, 72, 0, 1, 2, nis, 2), -EINVAL);
 }
 
-/* Every length short of the whole tells the size that is needed, and gives the NIDs that came. */
+/* For a truncated ping info, decoding reports the size needed, and returns the NIDs received. */
 static void truncation_is_told(void)
 {
 	struct lnet_pinginfo_ni nis[4] = { ni_of("fd00::1@tcp", LNET_NI_UP),
@@ -174,7 +174,7 @@ static void swap32(u8 *p)
 	put_unaligned_le32(swab32(get_unaligned_le32(p)), p);
 }
 
-/* What a node of the other byte order would have sent. */
+/* Converts a ping info to that of a node with the other byte order. */
 static void info_swap(u8 *buf, unsigned int len, unsigned int nnis)
 {
 	unsigned int i, pos = 16 + 16 * nnis;
@@ -208,7 +208,7 @@ static void swapped_is_read(void)
 	CU_ASSERT_EQUAL(memcmp(read, nis, sizeof(nis)), 0);
 }
 
-/* One word of a good info (E17, or E8's) replaced. */
+/* One word of a valid ping info (E17, or that of E8) is replaced. */
 static const struct {
 	const char *row;
 	bool large;

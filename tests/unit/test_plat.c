@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tests of lnet/user/plat*.h: the kernel's names mean in user space what they mean there. */
+/* Tests of lnet/user/plat*.h: the kernel's names mean the same in user space as in the kernel. */
 #include "unit.h"
 #include <lnet/hash.h>
 
@@ -20,7 +20,7 @@ static void fill(struct list_head *head, struct item *items, int nr)
 	}
 }
 
-/* The values of a list as digits, read forwards; -1 when the way back is another. */
+/* Returns the values of a list as digits, read forwards; -1 if the list is different backwards. */
 static int digits(struct list_head *head)
 {
 	struct item *item;
