@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Frames of the TCP driver: however they are cut, answered cookies, messages that wait, garbage. */
+/* Frames of the TCP driver: cuts at any byte, zero-copy acknowledgements, waiting, garbage. */
 #include "sock_fake.h"
 #include "worked.h"
 
@@ -59,9 +59,7 @@ static void test_sizes(void)
 	fake_end();
 }
 
-/*
- * The verdicts in one burst, so that one's payload would be another's header if a byte were lost.
- */
+/* All verdicts in one burst: if one byte were lost, a payload would be read as a header. */
 static void test_verdicts(void)
 {
 	static const enum plan plans[] = { PLAN_SKIP, PLAN_LAND, PLAN_LATER_AT_ONCE, PLAN_SKIP,
@@ -83,7 +81,7 @@ static void test_verdicts(void)
 	fake_end();
 }
 
-/* Of a large message that nobody wants as much is read at a time as there is room for. */
+/* A large message that is skipped is read in pieces of the size of the staging buffer. */
 static void test_skipped(void)
 {
 	u32 len = 0;
@@ -97,7 +95,7 @@ static void test_skipped(void)
 	fake_end();
 }
 
-/* Half a message that goes no further ends its connection: after sock_timeout; 0: lnd_timeout. */
+/* A message without progress ends its connection after sock_timeout; if that is 0, lnd_timeout. */
 static void test_no_progress(void)
 {
 	unsigned int i;
@@ -128,8 +126,8 @@ static u32 noop(u8 *buf, u64 c1, u64 c2)
 }
 
 /*
- * Each message that asks is answered once, on our BULK_IN; answers of one burst are merged; E11 and
- * E12.
+ * Each message that requests a zero-copy acknowledgement gets one, on our BULK_IN. Those of one
+ * burst are merged; E11 and E12.
  */
 static void test_answers(void)
 {
@@ -154,9 +152,7 @@ static void test_answers(void)
 	fake_end();
 }
 
-/*
- * Not across the loss of the set: an answer would be for a cookie that the new set does not know.
- */
+/* Not after the loss of the connection set: the new set does not know the cookie of the old one. */
 static void test_answer_lost(void)
 {
 	struct lnet_ni *ni;
@@ -182,7 +178,8 @@ static void test_answer_lost(void)
 }
 
 /*
- * We ask: the message is ours until the answer, which may come merged, on any connection, and once.
+ * We request the acknowledgement: the driver holds the message until then. Acknowledgements may be
+ * merged and arrive on any connection, but only once.
  */
 static void test_asking(void)
 {
@@ -228,7 +225,7 @@ static void test_asking_in_vain(void)
 	fake_end();
 }
 
-/* Half written when its time is over, to a peer that takes bytes or none: given back once. */
+/* A message is half written at its deadline, and the peer takes bytes or none: it ends once. */
 static void test_asking_half_written(void)
 {
 	struct lnet_pass p;
@@ -256,7 +253,7 @@ static void test_asking_half_written(void)
 	}
 }
 
-/* The peer acknowledges bytes, but many peers are due and this one is served late. */
+/* The peer acknowledges bytes, but many peers are due, so this one is served late. */
 static void test_asking_served_late(void)
 {
 	struct msg *half;
@@ -289,7 +286,7 @@ static void land(unsigned int n, enum lnet_verdict verdict)
 	fake_run(10 * MS);
 }
 
-/* Messages without payload cost memory as well while they wait. */
+/* Messages without payload also use memory while they wait. */
 static void test_waiting_empty(void)
 {
 	u32 i, len = 0;
@@ -312,8 +309,8 @@ static void test_waiting_empty(void)
 }
 
 /*
- * A small one is read aside and holds up nothing; a large one stops its connection only, and what
- * was read behind it keeps.
+ * A small message is read aside and delays no other. A large one stops only its connection, and the
+ * bytes that were read behind it are kept.
  */
 static void test_waiting(void)
 {
@@ -344,7 +341,7 @@ static void test_waiting(void)
 	}
 }
 
-/* The connection dies in each moment of a message. */
+/* The connection ends at different points of a message. */
 static void test_dying(void)
 {
 	u32 len, cut;
@@ -389,7 +386,7 @@ static void test_stop(void)
 	lnet_pass_begin(&p, &fw.node->ln, LNET_PASS_CALL);
 	ni->ops->rx_stop(&p, ni, &got->rx);
 	UNIT_EQUAL(got->how, LNET_STOPPED, "at once");
-	memset(got->memory, 0xa5, 100000);		/* ours again */
+	memset(got->memory, 0xa5, 100000);		/* the memory is ours after the stop */
 	ni->ops->rx_stop(&p, ni, &got->rx);		/* ignored */
 	lnet_pass_end(&p);
 	fake_in(&fw.fake[IN], frames + 50000, len - 50000);
@@ -398,7 +395,7 @@ static void test_stop(void)
 	fake_end();
 }
 
-/* Whatever the peer says: the set ends or goes on, the node stays. */
+/* Whatever the peer sends, the node keeps running; the connection set ends or continues. */
 static void test_garbage(void)
 {
 	u64 random = 88172645463325252ULL;
@@ -454,8 +451,8 @@ static void test_bad_frames(void)
 }
 
 /*
- * What goes out is the same stream, however little the socket takes at a time, and whatever is
- * taken back meanwhile.
+ * The sent byte stream is the same, however few bytes the socket takes at a time, and whatever is
+ * cancelled meanwhile.
  */
 static void test_stream(void)
 {
@@ -526,7 +523,7 @@ static void test_keepalive(void)
 	begin();
 	fake_run(29 * SEC);
 	fake_out_is(&fw.fake[IN], e14, 0, "before the time");
-	fw.fake[IN].unacked = sizeof(e14);	/* an acknowledgement would be a sign of life */
+	fw.fake[IN].unacked = sizeof(e14);	/* an acknowledgement would prove liveness */
 	fake_run(2 * SEC);
 	fake_out_is(&fw.fake[IN], e14, sizeof(e14), "keepalive on BULK_IN");
 	fake_run(8 * SEC);

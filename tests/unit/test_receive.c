@@ -16,7 +16,7 @@ static void begin(void)
 	fake_begin_with(B, A, INC_A);
 }
 
-/* A payload that comes byte by byte ends its connections after its longest time. */
+/* A payload that arrives byte by byte ends its connections after its longest time. */
 static void test_too_slow(void)
 {
 	struct lnet_tunables *tun;
@@ -426,7 +426,7 @@ static void test_newcomers(void)
 	fake_end();
 }
 
-/* Payloads of new addresses that come fast enough do not keep others waiting. */
+/* Payloads of new addresses that arrive fast enough do not keep others waiting. */
 static void test_fast_newcomers(void)
 {
 	u32 i;

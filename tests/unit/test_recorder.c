@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Files of recordings: what is none is refused with words. That what was recorded is decided again
- * is for tests/sim/replay to show.
+ * Files of recordings: a malformed file is rejected with a message. tests/sim/replay tests that a
+ * replay makes the recorded decisions.
  */
 #include "unit.h"
 #include "model/model.h"
@@ -92,8 +92,8 @@ static u64 recorded_yes(struct lnet_shard *sh, u64 value)
 }
 
 /*
- * Another thread changes the marks of an NI. So a replay must not read them to decide whether a
- * request with a given source may use another one: it takes the answer of the recording.
+ * Another thread changes the marks of an NI, so a replay must not read them. It uses the recorded
+ * decision whether a request with a given source may use another one.
  */
 static void test_unbind(void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tests of lnet/path/health.c: recovery and its pace, suspicion, the budget of second copies. */
+/* Tests of lnet/path/health.c: recovery and its pace, suspicion, the hedge budget. */
 #define HEALTH_T(name) recovery_t_##name
 #include "health.h"
 
@@ -21,7 +21,7 @@ static void test_hundred(void)
 	teardown();
 }
 
-/* Over a long line a few pings are under way at once, and still none too many. */
+/* With a long round-trip time a few pings are in flight at once, and their number is exact. */
 static void test_hundred_far(void)
 {
 	static const struct fate far = { always, 10 * NSEC_PER_MSEC };
@@ -147,7 +147,7 @@ static void test_bucket_earns(void)
 	teardown();
 }
 
-/* The peer that named an unheard peer pays once per ping, even if the ping is delayed. */
+/* The claimer of an unknown peer pays once per ping, even if the ping is delayed. */
 static void test_claimer_pays(void)
 {
 	struct lnet_peer claimer = { 0 };
@@ -170,7 +170,7 @@ static void test_claimer_pays(void)
 	teardown();
 }
 
-/* A ping that the claimer cannot pay for costs the unheard peer nothing. */
+/* A ping that the claimer cannot pay for costs the unknown peer nothing. */
 static void test_claimer_cannot_pay(void)
 {
 	struct lnet_peer claimer = { 0 };
@@ -188,7 +188,7 @@ static void test_claimer_cannot_pay(void)
 	teardown();
 }
 
-/* The rate is that of the node, not of each of its shards. */
+/* The ping rate limit is that of the node, not of each of its shards. */
 static void test_budget_shards(void)
 {
 	unsigned int i;
@@ -205,7 +205,9 @@ static void test_budget_shards(void)
 	teardown();
 }
 
-/* Thousands may wait: the budget goes round, and who has something to lose goes first. */
+/*
+ * Thousands of paths may wait: the rate limit serves them in turn, those with health to lose first.
+ */
 static void test_line(void)
 {
 	unsigned int i, had[64] = { 0 };
@@ -222,7 +224,7 @@ static void test_line(void)
 	run(4 * SEC, MS, &silent);
 	UNIT_EQUAL(w->sh.c[LNET_C_recovery_waits] >= 63, 1, "counted");
 	begin();
-	list_del_init(&w->path[63].line);	/* as if it had been whole until now */
+	list_del_init(&w->path[63].line);	/* as if it had been healthy until now */
 	w->path[63].recovering = 0;
 	lnet_path_suspect(&pass, &w->path[63]);
 	end();
@@ -289,7 +291,7 @@ static bool after_cut(const struct lnet_path *path, u64 at_ns)
 	return at_ns >= path->ni->next_ping_ns;	/* the test keeps the time of the heal there */
 }
 
-/* A rail of a peer in use, cut for 20 s: whole within 2 s of the heal. */
+/* A rail of a peer in use is cut for 20 s: it is healthy within 2 s of the heal. */
 static void test_heal(void)
 {
 	static const struct fate healing = { after_cut, 200000 };
@@ -328,7 +330,7 @@ static void test_outage_costs(void)
 	teardown();
 }
 
-/* What the pings of the quick time lose at once when the path dies again counts once. */
+/* Several quick pings are in flight when the path fails again: their loss counts once. */
 static void test_burst_costs(void)
 {
 	unsigned int i, nr;
@@ -356,7 +358,7 @@ static void test_burst_costs(void)
 	teardown();
 }
 
-/* Of a path that fell silent @silent_ns ago, with @nr_wire attempts in its driver. */
+/* Pings a path that gave no response for @silent_ns, with @nr_wire attempts in its driver. */
 static void ping_once(int status, u64 evidence_ns, u64 silent_ns, u32 nr_wire)
 {
 	u64 started_ns;
@@ -383,7 +385,7 @@ static const struct {
 	u64 evidence_ns;	/* after the start; 0: none */
 	u64 silent_ns;
 	u32 nr_wire;
-	int ni, pni;		/* what it costs */
+	int ni, pni;		/* health that the failure costs */
 	unsigned int resets;
 } probes[] = {
 	{ "answered", 0, 0, 2 * SEC, 0, 0, 0, 0 },
@@ -421,8 +423,8 @@ static void test_probe(void)
 }
 
 /*
- * behaviour.md 12.2: the last message came 10 s before the failure; no ping later than 300 s after
- * it.
+ * behaviour.md 12.2: the last message was received 10 s before the failure; no ping is sent later
+ * than 300 s after that message.
  */
 static void test_limit(void)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tests of the hold-downs in lnet/base/base.h: how failures count, and times that double. */
+/* Tests of the hold-downs in lnet/base/base.h: how failures are counted, and times that double. */
 #include "unit.h"
 #include "base/base.h"
 
 static const struct {
 	const char *name;
-	u64 after_ns;			/* it fails so long after it recovered */
+	u64 after_ns;			/* the time from its recovery to this failure */
 	unsigned int want;
 } failures[] = {
 	{ "the first failure", 0, 0 },
@@ -25,7 +25,7 @@ static void test_failures(void)
 		now_ns += failures[i].after_ns;
 		lnet_relapses_fail(&r, now_ns);
 		UNIT_EQUAL(r.nr, failures[i].want, failures[i].name);
-		now_ns += LNET_FLAP_NS;		/* how long it fails does not matter */
+		now_ns += LNET_FLAP_NS;		/* the length of the failure does not matter */
 		lnet_relapses_recover(&r, now_ns);
 	}
 	for (i = 0; i < 300; i++)

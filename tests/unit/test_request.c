@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Requests as trees: what each call sends, held against the reference's table of what the stock
- * tool sends: command, flags, version byte, attributes. "x" is a text, #n a number, { } a list.
+ * Requests as trees. Each call must send what the reference's table lists for the stock tool:
+ * command, flags, version byte, attributes. "x" is a text, #n a number, { } a list.
  */
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
@@ -16,7 +16,7 @@ static struct {
 	char tree[1024];
 } sent;
 
-/* A node to which all is right, and which has nothing to show. */
+/* A node that accepts every request and has nothing to show. */
 static int record(void *arg, const void *msg, size_t len, lnetctl_reply_fn reply, void *to)
 {
 	const struct nlmsghdr *h = msg;

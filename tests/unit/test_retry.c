@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Sending again over random faults, and each outcome of a driver with all that follows from it. */
+/* Retries with random faults, and each outcome of a driver with all its consequences. */
 #include "rails.h"
 #include "base/base.h"
 
@@ -19,9 +19,9 @@ static u32 below(u64 *state, u32 bound)
 	return (u32)(((*state >> 32) * bound) >> 32);
 }
 
-/* ---- resends over random faults ---------------------------------------------------------- */
+/* ---- retries with random faults ---------------------------------------------------------- */
 
-/* How many attempts it may end that cost no try: dropped before they were sent. */
+/* Returns how many attempts it may end without using a retry: those dropped before sending. */
 static unsigned int random_rule(u64 *rng)
 {
 	static const struct { enum rails_fate fate; enum lnet_outcome how; } kinds[] = {
@@ -39,7 +39,7 @@ static unsigned int random_rule(u64 *rng)
 	return !from && kinds[kind].how == LNET_REMOTE_DROPPED ? count : 0;
 }
 
-/* @more: attempts that are neither resends nor the first. */
+/* @more: attempts that are neither retries nor the first. */
 static void check_request(unsigned int tag, u64 R, u64 more, const char *what)
 {
 	const struct rails_req *r = &rails.req[tag];
@@ -106,7 +106,7 @@ static void test_stops(void)
 	}
 }
 
-/* No connection takes it: this costs no try while the peer is heard, else it does. */
+/* No connection takes the request: this costs a retry only if the peer does not respond. */
 static void test_unsent(void)
 {
 	unsigned int tag;
@@ -131,7 +131,7 @@ static void test_unsent(void)
 	rails_end();
 }
 
-/* A copy is none of the R, and gives no more of them, also when no connection takes it. */
+/* A hedge is not one of the R retries, and adds none to them, also if no connection takes it. */
 static void test_copies_refused(void)
 {
 	unsigned int tag;
@@ -147,7 +147,7 @@ static void test_copies_refused(void)
 	rails_end();
 }
 
-/* Nor one that waits for a credit until it is not needed any more. */
+/* The same holds for a hedge that waits for a credit until it is not needed any more. */
 static void test_copy_waits(void)
 {
 	struct rails_cfg cfg = { .peer_credits = 1 };
@@ -228,7 +228,7 @@ static void test_outcomes(void)
 		outcome_row(i);
 }
 
-/* The answer is lost; @life: the path goes on showing that the peer lives. */
+/* The reply is lost; @life: the path continues to prove that the peer responds. */
 static void lose_answer(bool life, unsigned int counted, const char *name)
 {
 	struct rails_cfg cfg = { .nr_nodes = 2, .nr_shards = 1, .one_rail = true };
@@ -258,7 +258,7 @@ static void test_missing_answer(void)
 	lose_answer(false, 9, "nothing was heard");
 }
 
-/* @tag ended in time, and no driver ever saw it. */
+/* @tag ended in time, and no driver ever received it. */
 static void check_never_left(unsigned int tag, const char *what)
 {
 	const struct rails_req *r = &rails.req[tag];
@@ -271,7 +271,7 @@ static void check_never_left(unsigned int tag, const char *what)
 	UNIT_EQUAL(r->perhaps, 0, what);
 }
 
-/* Timers have a grain: what a request waited for may come between its deadline and its end. */
+/* Timers are coarse: a request may get what it waited for between its deadline and its end. */
 static void test_late(void)
 {
 	struct rails_cfg narrow = { .peer_credits = 1, .one_rail = true };
@@ -299,7 +299,7 @@ static void test_late(void)
 	rails_end();
 }
 
-/* While the peer is there they use up no tries; where nothing is sent again one is the end. */
+/* Lost connections use no retry while the peer responds. At retry_count 0, one ends the request. */
 static void test_lost_in_turn(void)
 {
 	unsigned int i, turn, tag, other;

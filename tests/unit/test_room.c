@@ -33,7 +33,7 @@ static void push_list(struct lnet *ln, struct lnet_peer_ni *pni, struct lnet_cop
 
 	lnet_pass_begin(&p, ln, LNET_PASS_DRIVER);
 	lnet_enter_pni(&p, pni);
-	pni->peer->disc.acked = 1000;	/* nothing need be told */
+	pni->peer->disc.acked = 1000;	/* no push is needed */
 	UNIT_EQUAL(lnet_disc_take(&p, pni->peer, c, len, true), 0, "taken");
 	lnet_disc_step(&p, pni->peer);
 	lnet_pass_end(&p);
@@ -65,7 +65,7 @@ static void test_replaces_all(void)
 	node_end(ln);
 }
 
-/* The node ignored NIDs of a peer: it asks for them when it has room, and takes the same list. */
+/* The node ignored NIDs of a peer: it requests them when it has room, and accepts the same list. */
 static void test_room_later(void)
 {
 	struct lnet *ln = node_begin(1);
