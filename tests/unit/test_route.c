@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Routes: what the table takes, which way a message goes, and what becomes of it when routers or
- * ways die. Nodes 1 and 2 are routers between node 0 and node 3, which share no net.
+ * Routes: which ones the table accepts, which path a message takes, and how messages end if routers
+ * or paths fail. Nodes 1 and 2 are routers between node 0 and node 3, which share no net.
  */
 #include "routes.h"
 #include "service/service.h"
@@ -90,7 +90,7 @@ static void test_neighbours(void)
 	rails_end();
 }
 
-/* ---- there and back -------------------------------------------------------------------------- */
+/* ---- requests and replies -------------------------------------------------------------------- */
 
 static void test_there_and_back(void)
 {
@@ -116,7 +116,7 @@ static void test_there_and_back(void)
 	rails_end();
 }
 
-/* The answer goes the way the request came, whatever is preferred. */
+/* The reply takes the router of the request, whatever the routes prefer. */
 static void test_same_way(void)
 {
 	u64 before;
@@ -127,13 +127,13 @@ static void test_same_way(void)
 	rails_run(NSEC_PER_SEC);
 	puts_succeed(NEAR, FAR, 4);
 	UNIT_EQUAL(forwarded(R2), 0, "ACKs came by the way of the requests");
-	before = forwarded(R2);		/* its own requests go by what it prefers */
+	before = forwarded(R2);		/* its own requests use the preferred router */
 	puts_succeed(FAR, NEAR, 1);
 	CU_ASSERT(forwarded(R2) > before);
 	rails_end();
 }
 
-/* The far end does not use the router to the sender: replies take the one that it uses. */
+/* The far end does not use the router of the request: its replies take the router that it uses. */
 static void test_asymmetric(void)
 {
 	unsigned int tag;
@@ -149,13 +149,13 @@ static void test_asymmetric(void)
 	UNIT_EQUAL(rails.req[tag].nr_effects, 0, "dropped");
 	CU_ASSERT(rails.req[tag].status != 0);
 	CU_ASSERT(rails_stat(FAR, LNET_C_asym_drops) > 0);
-	/* the ping that its end made necessary is answered */
+	/* the ping that the failed request caused is answered */
 	UNIT_EQUAL(lnet_tunable_set(ln_of(FAR), "drop_asym_route", 0), 0, "again");
 	rails_run(5 * NSEC_PER_SEC);
 	rails_end();
 }
 
-/* ---- which way ------------------------------------------------------------------------------- */
+/* ---- selection ------------------------------------------------------------------------------- */
 
 static const struct {
 	const char *name;
@@ -219,7 +219,7 @@ static void test_health_of_router(void)
 	CU_ASSERT_PTR_EQUAL(chosen(&s), way(R1));
 	UNIT_EQUAL(s.decided_by, LNET_RANK_route_up, "who is up");
 	pni_of(NEAR, R1, RAIL_NEAR)->gw = LNET_GW_SILENT;
-	CU_ASSERT_PTR_NOT_NULL(chosen(&s));	/* for want of a better one */
+	CU_ASSERT_PTR_NOT_NULL(chosen(&s));	/* no better one exists */
 	rails_end();
 }
 
@@ -232,7 +232,7 @@ static void test_turns(void)
 	rails_end();
 }
 
-/* ---- routers that die, and come back --------------------------------------------------------- */
+/* ---- routers that fail and recover ----------------------------------------------------------- */
 
 static void test_dead_router(void)
 {
@@ -281,11 +281,11 @@ static void test_checks(void)
 	rails_end();
 }
 
-/* What a router says of itself, as ping info. */
+/* The ping infos of a router. */
 static const struct {
 	const char *name;
 	u32 features;
-	u32 near, far;		/* status of its interfaces; 0: not said */
+	u32 near, far;		/* status of its interfaces; 0: not listed */
 	s32 hops;
 	bool avoid, up;
 	u8 gw;
@@ -344,7 +344,7 @@ static void test_said(void)
 	}
 }
 
-/* A message through a router proves more than what it said. */
+/* A message through a router proves more than the router's ping info. */
 static void test_revival(void)
 {
 	begin_routed(0, 0);
@@ -356,7 +356,7 @@ static void test_revival(void)
 	rails_end();
 }
 
-/* What another noticed of a router counts until it says more, and no older word after it. */
+/* A notification about a router counts until its next report; an older one does not count. */
 static void test_notify(void)
 {
 	struct lnet_nid r1 = rails_nid(R1, RAIL_NEAR), far = rails_nid(R1, RAIL_FAR);
@@ -404,8 +404,8 @@ static void test_before_use(void)
 }
 
 /*
- * A router that others have stopped using says so by a push, and discovery finds its other names,
- * which are no way to itself.
+ * A router whose routing is switched off notifies its peers by a push. Discovery finds its other
+ * NIDs, and no path to these leads through the router itself.
  */
 static void test_discovered(void)
 {
@@ -480,7 +480,7 @@ static void test_ni_goes(void)
 	rails_end();
 }
 
-/* Rule 11: behind a router nobody knows how many copies there were. */
+/* Rule 11: behind a router, no node knows how many copies of a request exist. */
 static void test_far_restarts(void)
 {
 	unsigned int tag;
@@ -509,7 +509,7 @@ static void test_shards(void)
 	for (i = 2; i <= 8; i *= 2) {
 		begin_shards(i);
 		first = &ln_of(NEAR)->shard[0];
-		/* known before, wherever that is */
+		/* known before, in whichever shard */
 		puts_succeed(NEAR, R1, 2);
 		puts_succeed(NEAR, R2, 2);
 		UNIT_EQUAL(add(NEAR, R1, 0) + add(NEAR, R2, 0) + add(FAR, R1, 0) + add(FAR, R2, 0),
@@ -525,7 +525,7 @@ static void test_shards(void)
 	}
 }
 
-/* After 1, 2, 4 s; from 1 s on again when it says something else. */
+/* A router in doubt is checked after 1, 2, 4 s, and from 1 s again when its ping info changes. */
 static void test_doubted(void)
 {
 	enum { UP, OFF, DOWN };	/* in said[] */
@@ -551,7 +551,7 @@ static void test_doubted(void)
 	rails_end();
 }
 
-/* What it says then makes the route good again; the first that it is asked may be lost. */
+/* The reply to the next ping makes the route usable again; the first ping may be lost. */
 static void test_refused(void)
 {
 	unsigned int i, ms;
@@ -584,7 +584,7 @@ static void test_refused(void)
 	}
 }
 
-/* A burst may have taken all that is ready. */
+/* A burst may have taken all preallocated operations. */
 static void test_no_reserve(void)
 {
 	struct lnet_gateway *gw;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Messages for others: taken in, sent on as they came, and whatever they held given back however it
- * ends. Node 1 is the router; what it receives is written by the test.
+ * Messages for other nodes: received, forwarded unchanged, and all that they use released however
+ * they end. Node 1 is the router; the test writes the messages that it receives.
  */
 #include "routed.h"
 
-/* ---- what is sent on ------------------------------------------------------------------------- */
+/* ---- forwarding ------------------------------------------------------------------------------ */
 
 static struct lnet_hdr any_type(u32 type)
 {
@@ -46,7 +46,7 @@ static void test_header(void)
 	finish();
 }
 
-/* Node 2 takes the router for a gateway, and thus messages in the name of other nodes. */
+/* Node 2 uses the router as a gateway, and so accepts its messages in the name of other nodes. */
 static void trust_router(void)
 {
 	struct lnet_route_cfg cfg = { .hops = -1 };
@@ -101,7 +101,7 @@ static void test_no_way(void)
 	finish();
 }
 
-/* ---- who waits ------------------------------------------------------------------------------- */
+/* ---- waiting messages ------------------------------------------------------------------------ */
 
 static void hold_all(void)
 {
@@ -140,7 +140,7 @@ static void test_credits(void)
 	finish();
 }
 
-/* What may not be read aside, and stops a connection, does not wait for what may. */
+/* A message that is not read aside stops its connection. It does not wait for messages that are. */
 static void test_large_credits(void)
 {
 	unsigned int i;
@@ -177,7 +177,10 @@ static void test_one_credit(void)
 	finish();
 }
 
-/* What is set counts for peers that are known: more lets go who waits, less is waited for. */
+/*
+ * A new value applies to known peers: with more credits, waiting messages are forwarded; with
+ * fewer, the count of credits may be negative.
+ */
 static void test_credits_set(void)
 {
 	unsigned int i;
@@ -230,7 +233,7 @@ static void test_quota(void)
 	finish();
 }
 
-/* Who waits for one that is slow is not served before who waits for one that is not. */
+/* Messages that wait for a slow destination are not served before those for another destination. */
 static void test_turns(void)
 {
 	unsigned int i;
@@ -274,9 +277,9 @@ static void test_waits_for_ever(void)
 	finish();
 }
 
-/* ---- however it ends ------------------------------------------------------------------------- */
+/* ---- all ends -------------------------------------------------------------------------------- */
 
-/* Some in each state: landing, waiting for a buffer, for a credit, with the next hop. */
+/* Messages that receive payload, wait for a buffer or a credit, or are with the next hop. */
 static void fill_up(void)
 {
 	struct lnet_hdr hdr = hdr_of(0, 0, 2, 8);
@@ -401,7 +404,7 @@ static void test_sender_removed(void)
 	rails_end();
 }
 
-/* ---- sending again --------------------------------------------------------------------------- */
+/* ---- retries --------------------------------------------------------------------------------- */
 
 static void test_again(void)
 {
@@ -431,7 +434,7 @@ static void test_again(void)
 	finish();
 }
 
-/* ---- what its sender hears ------------------------------------------------------------------- */
+/* ---- replies to the sender ------------------------------------------------------------------- */
 
 static void test_told(void)
 {
@@ -474,7 +477,7 @@ static void test_told(void)
 	}
 }
 
-/* Without link: what is marked is not kept, another's message is until the link is back. */
+/* Without link, a tracked request is rejected at once; another message waits for the link. */
 static void test_no_link(void)
 {
 	struct lnet_hdr hdr = hdr_of(0, 0, 2, 8);
@@ -498,7 +501,7 @@ static void test_no_link(void)
 	finish();
 }
 
-/* The sender: by another way at once, and no more is proven by it. */
+/* A router-generated reply causes a retry on another path at once, and proves nothing else. */
 static void test_hears(void)
 {
 	struct lnet_nid peer = rails_nid(1, 0);
@@ -593,7 +596,7 @@ static void test_no_memory(void)
 	rails_end();
 }
 
-/* The buffer of one that waited is made when its turn comes; there may be no memory then. */
+/* The buffer of a waiting message is allocated when the message is served, and that may fail. */
 static void test_no_memory_later(void)
 {
 	unsigned int nth, failed = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Routing on and off, and what the node says of itself meanwhile. */
+/* Routing on and off, and the ping info of the node meanwhile. */
 #include "rails.h"
 #include "router/router.h"
 
@@ -17,7 +17,7 @@ static enum lnet_router_state state(void)
 	return node()->router->state;
 }
 
-/* A ping comes over @rail, from node 0. */
+/* Node 0 sends a ping over @rail, with the source @src. */
 static void ping_from(unsigned int rail, const struct lnet_nid *src)
 {
 	struct rails_msg *m = calloc(1, sizeof(*m));

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tests of lnet/fault/rule.c: rules as text, what is refused and with which words, and back. */
+/* Tests of lnet/fault/rule.c: parsing of rules, messages for those that are rejected, printing. */
 #include "unit.h"
 #include "lnet/fault/fault.h"
 
-/* "kind name=text name=text": the words of the first that is refused, or of the check, or "". */
 static struct lnet_rule rule;
 
+/*
+ * "kind name=text name=text": returns the message for the first rejected argument, or that of the
+ * check, or "".
+ */
 static const char *read_rule(const char *line)
 {
 	static char err[LNET_RULE_ERR];
@@ -137,7 +140,7 @@ static void test_read(void)
 	CU_ASSERT_EQUAL(lnet_rule_kind_find("explode"), LNET_NR_RULE_KINDS);
 }
 
-/* Written, read again and written again: the same. */
+/* A rule that is printed, parsed and printed again yields the same text. */
 static const struct { const char *line, *text; } texts[] = {
 	{ "drop source=10.0.0.1 dest=*@tcp1 permille=5 interval=1500ms",
 	  "source=10.0.0.1@tcp dest=*@tcp1 interval=1500ms permille=5" },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Tests of lnet/fault/rule_apply.c and rule_table.c: what a rule matches, when it hits, what
- * becomes of the message, and how rules are kept.
+ * Tests of lnet/fault/rule_apply.c and rule_table.c: what a rule matches, when it acts, its effect
+ * on a message, and how rules are stored.
  */
 #define lnet_rule_add act_t_add
 #define lnet_rule_del act_t_del
@@ -17,7 +17,7 @@
 #include "paths.h"
 #include "lnet/fault/rule_table.c"
 
-static struct lnet_hdr msg;	/* what is sent or received next */
+static struct lnet_hdr msg;	/* the next message to send or receive */
 static struct world *w;
 static struct lnet_pass pass;
 static struct lnet_rx rx;
@@ -39,7 +39,7 @@ static void setup(void)
 	pass.now_ns = w->now_ns;
 	memset(&msg, 0, sizeof(msg));
 	msg.type = LNET_MSG_PUT;
-	msg.payload_len = 904;		/* with its header 1000 */
+	msg.payload_len = 904;		/* 1000 with its header */
 	world_nid(&msg.src_nid, 1, 50);
 	world_nid(&msg.dest_nid, 1, 1);
 }
@@ -58,7 +58,7 @@ static void teardown(void)
 	world_destroy(w);
 }
 
-/* "kind name=text ..." */
+/* Adds the rule "kind name=text ...". */
 static int add(const char *line)
 {
 	char buf[300], err[LNET_RULE_ERR] = "", *at = buf, *word;
@@ -99,9 +99,9 @@ static void advance(u64 ms)
 	pass.now_ns = w->now_ns;
 }
 
-/* ---- what it matches ------------------------------------------------------------------------- */
+/* ---- matches --------------------------------------------------------------------------------- */
 
-/* Of 1000 messages, alternating over two directions, lost: on sending, on receiving. */
+/* How many of 1000 messages, alternating over two directions, are lost on sending and receiving. */
 static const struct {
 	const char *line;
 	u8 type;
@@ -124,7 +124,7 @@ static const struct {
 	{ "drop portal=4", LNET_MSG_PUT, 5, 0, 0 },
 	{ "drop portal=4", LNET_MSG_REPLY, 4, 0, 0 },
 	{ "drop rate=4", LNET_MSG_PUT, 4, 250, 250 },
-	{ "drop count=7", LNET_MSG_PUT, 4, 7, 0 },	/* sent first */
+	{ "drop count=7", LNET_MSG_PUT, 4, 7, 0 },	/* sending is first */
 	{ "drop permille=0", LNET_MSG_PUT, 4, 0, 0 },
 	{ "drop permille=1000", LNET_MSG_PUT, 4, 1000, 1000 },
 	{ "drop interval=24h count=1 at=receive from=1s", LNET_MSG_PUT, 4, 0, 0 },
@@ -134,7 +134,7 @@ static const struct {
 	  1000 },
 	{ "partition left=10.1.0.50@tcp1 right=10.1.0.9@tcp1", LNET_MSG_ACK, 0, 0, 0 },
 	{ "partition left=*@tcp1 right=*@tcp2", LNET_MSG_ACK, 0, 0, 0 },
-	{ "flap period=1s", LNET_MSG_PUT, 4, 1000, 1000 },	/* it begins with silence */
+	{ "flap period=1s", LNET_MSG_PUT, 4, 1000, 1000 },	/* it starts with the link down */
 	{ "ack-timeout", LNET_MSG_ACK, 0, 1000, 1000 },
 	{ "ack-timeout", LNET_MSG_REPLY, 0, 0, 0 },
 	{ "reply-timeout at=receive", LNET_MSG_REPLY, 0, 0, 1000 },
@@ -176,7 +176,7 @@ static void test_losses(void)
 	}
 }
 
-/* ---- when it hits ---------------------------------------------------------------------------- */
+/* ---- times ----------------------------------------------------------------------------------- */
 
 static u64 pattern(unsigned int nr)
 {
@@ -206,7 +206,7 @@ static void test_seed(void)
 	teardown();
 }
 
-/* At each of these times, in ms after it was added, does it act? */
+/* Does the rule act at each of these times, in ms after it was added? */
 static const struct {
 	const char *line;
 	u32 ms;
@@ -259,7 +259,7 @@ static void test_interval(void)
 	teardown();
 }
 
-/* ---- what becomes of it ---------------------------------------------------------------------- */
+/* ---- effects --------------------------------------------------------------------------------- */
 
 static void test_delays(void)
 {
@@ -287,7 +287,7 @@ static void test_delays(void)
 	teardown();
 }
 
-/* 1000 bytes each at 100,000 bytes per second: 10 ms each. */
+/* Messages of 1000 bytes at 100,000 bytes per second: 10 ms each. */
 static void test_slow(void)
 {
 	unsigned int i;
@@ -364,7 +364,7 @@ static void test_outcomes(void)
 	teardown();
 }
 
-/* What may arrive twice: marked requests and pings. */
+/* Messages that may be delivered twice: tracked requests and pings. */
 static void test_repeat(void)
 {
 	setup();
@@ -383,7 +383,7 @@ static void test_repeat(void)
 	teardown();
 }
 
-/* ---- spoilt ---------------------------------------------------------------------------------- */
+/* ---- corrupted messages ---------------------------------------------------------------------- */
 
 #define BYTES 20000U
 static u8 bytes[BYTES], was[BYTES];
@@ -438,7 +438,7 @@ static void test_spoil(void)
 	teardown();
 }
 
-/* ---- kept ------------------------------------------------------------------------------------ */
+/* ---- stored rules ---------------------------------------------------------------------------- */
 
 static void test_keep(void)
 {

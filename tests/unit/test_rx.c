@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What comes in: whose it is, where it lands, what it does to what has not left yet. */
+/* Received messages: owner, placement of the payload, effect on unsent attempts. */
 #include "rails.h"
 
 static const struct rails_cfg stock = { .quiet = true };
 
-/* @hdr comes to @node from the connection of @via. */
+/* @node receives @hdr over the connection of @via. */
 static enum lnet_verdict receive_from(unsigned int node, const struct lnet_nid *via,
 				      const struct lnet_hdr *hdr)
 {
@@ -80,7 +80,7 @@ static void test_forged(void)
 
 /* ---- requests in the name of others ---------------------------------------------------------- */
 
-/* A PUT to node 1 from @source, over the connection of @sender. */
+/* A PUT to node 1 with the source @source, over the connection of @sender. */
 static enum lnet_verdict named(const char *source, const struct lnet_nid *sender)
 {
 	struct lnet_hdr hdr;
@@ -104,7 +104,10 @@ static bool is_known(const char *text)
 	return pni;
 }
 
-/* Node 0 sends in the name of a node on the same net, known or not, and of itself on rail 1. */
+/*
+ * Node 0 sends with the source NID of another node on the same net, known or not, and with its own
+ * NID of rail 1.
+ */
 static void test_forged_source(void)
 {
 	static const struct rails_cfg three = { .nr_nodes = 3, .quiet = true };
@@ -134,7 +137,7 @@ static void test_forged_source(void)
 	rails_end();
 }
 
-/* Node 1 gets a route to @net by @gateway. */
+/* Adds a route to @net through @gateway to node 1. */
 static void route_by(const char *net, const struct lnet_nid *gateway)
 {
 	struct lnet_route_cfg cfg = { .hops = -1, .gateway = *gateway };
@@ -143,7 +146,7 @@ static void route_by(const char *net, const struct lnet_nid *gateway)
 	UNIT_EQUAL(lnet_route_add(rails.node[1].ln, &cfg), 0, "a route");
 }
 
-/* Node 0 names sources on a net behind it, as a router does: few of them become peers. */
+/* Node 0 names sources on a net behind it, as a router does: at most claims_max become peers. */
 static void test_claims(void)
 {
 	struct lnet_nid sender = rails_nid(0, 0);
@@ -271,7 +274,7 @@ static void test_claimed_in_use(void)
 	rails_end();
 }
 
-/* A push in the name of a known node on a remote net, by node @by. */
+/* Node @by sends a push in the name of a known node on a remote net. */
 static void push(unsigned int by, u32 seq)
 {
 	struct lnet_pinginfo_ni nis[2] = { { .status = LNET_NI_UP }, { .status = LNET_NI_UP } };
@@ -333,9 +336,9 @@ static void test_claimed_life(void)
 	rails_end();
 }
 
-/* ---- answers that nobody we asked would give ------------------------------------------------- */
+/* ---- replies that the target did not send ---------------------------------------------------- */
 
-/* The answer of @node, over its connection, to what node 0 sent last, which @type says. */
+/* A reply of type @type by @node, over its connection, to the last request of node 0. */
 static void answer_init(struct lnet_hdr *hdr, unsigned int node, u32 type)
 {
 	memset(hdr, 0, sizeof(*hdr));
@@ -349,7 +352,7 @@ static void answer_init(struct lnet_hdr *hdr, unsigned int node, u32 type)
 		hdr->msg.reply.dst_wmd = rails.last.hdr.msg.get.return_wmd;
 }
 
-/* A PUT, or GET, of node 0 to node 1, which never arrives. */
+/* A PUT, or GET, of node 0 to node 1, which is lost. */
 static unsigned int unanswered(bool get)
 {
 	rails_on(0, -1, get ? RAILS_GET : RAILS_PUT, FATE_LOSE, LNET_OK, 1);
@@ -394,15 +397,15 @@ static void test_stranger_answers(void)
 		UNIT_EQUAL(rails_done(tag), 0, "under way");
 		answer_init(&hdr, 2, type);
 		strange(tag, &stranger, &hdr, 1);
-		hdr.src_nid = peer;		/* says that it is the peer; see who brings it */
+		hdr.src_nid = peer;		/* the source is the peer, the connection is not */
 		strange(tag, &stranger, &hdr, 1);
-		answer_init(&hdr, 2, type);	/* the peer speaks for another */
+		answer_init(&hdr, 2, type);	/* the peer names another source */
 		strange(tag, &peer, &hdr, 1);
 		answer_init(&hdr, 1, type);
 		hdr.src_pid = 77;
 		strange(tag, &peer, &hdr, 1);
 		answer_init(&hdr, 1, type);
-		hdr.src_nid = rails_nid(1, 1);	/* its other interface is as good */
+		hdr.src_nid = rails_nid(1, 1);	/* another interface of the peer is valid */
 		if (type == LNET_MSG_ACK) {
 			UNIT_EQUAL(receive_from(0, &peer, &hdr), LNET_SKIP, "taken");
 			UNIT_EQUAL(rails_done(tag), 1, "answered");
@@ -434,7 +437,7 @@ static void test_guessed_handle(void)
 	rails_end();
 }
 
-/* An ACK for more than was sent, a REPLY of more than was asked for. */
+/* An ACK for more bytes than were sent, a REPLY with more bytes than were requested. */
 static void test_long_answers(void)
 {
 	struct lnet_nid peer = rails_nid(1, 0);
@@ -451,7 +454,7 @@ static void test_long_answers(void)
 			hdr.msg.ack.mlength = 101;
 		UNIT_EQUAL(receive_from(0, &peer, &hdr), LNET_SKIP, "dropped");
 		UNIT_EQUAL(rails_done(tag), 0, "not answered");
-		if (!(i & 3)) {			/* refusals are for those who were named */
+		if (!(i & 3)) {			/* only a tracked request is rejected */
 			hdr.msg.ack.mlength = LNET_REFUSED + LNET_REFUSED_NO_MATCH;
 			receive_from(0, &peer, &hdr);
 			UNIT_EQUAL(rails_done(tag), 0, "not refused");
@@ -462,8 +465,8 @@ static void test_long_answers(void)
 }
 
 /*
- * A merged ACK for what was never sent says nothing, and is not walked up to; one for all that is
- * under way ends what asked for no ACK of its own.
+ * A cumulative ACK for requests that were never sent has no effect, and the node does not walk up
+ * to its sequence. One for all requests in flight ends those that requested no separate ACK.
  */
 static void test_merged_bound(void)
 {
@@ -493,7 +496,7 @@ static void test_merged_bound(void)
 	rails_end();
 }
 
-/* A driver still refers to the memory when the answer is there: the end waits for it. */
+/* The driver completes the request before the reply arrives: first SEND, then ACK. */
 static void test_posted_then_answered(void)
 {
 	unsigned int tag;
@@ -513,6 +516,10 @@ static void test_posted_then_answered(void)
 	rails_end();
 }
 
+/*
+ * The reply arrives while the driver still uses the memory: the request ends after the driver has
+ * completed it.
+ */
 static void test_answered_while_posted(void)
 {
 	unsigned int tag;
@@ -527,7 +534,10 @@ static void test_answered_while_posted(void)
 	rails_end();
 }
 
-/* Two REPLYs land at once: the first complete one ends the GET, the other is stopped before. */
+/*
+ * Two REPLYs are being received: the first complete one ends the GET, after the other receive is
+ * aborted.
+ */
 static void test_two_replies(void)
 {
 	unsigned int tag;
@@ -560,7 +570,7 @@ static void test_reply_breaks(void)
 	rails_end();
 }
 
-/* A request for which there is no memory is not taken; it comes again. */
+/* A request for which there is no memory is not accepted; it is retransmitted. */
 static void test_no_memory(void)
 {
 	unsigned int tag;
@@ -599,7 +609,7 @@ static void test_stock_requests(void)
 	rails_end();
 }
 
-/* What a peer asks while too many answers to it are not over is dropped, and taken afterwards. */
+/* Requests of a peer with too many unfinished replies are dropped; afterwards they are accepted. */
 static void test_not_reading(void)
 {
 	struct lnet_nid src = rails_nid(0, 0);
