@@ -37,7 +37,7 @@ struct end {
 	u8 fatal, down;		/* NI; down: by a fault rule */
 	s8 cpt;			/* NI: 0 unknown, else node + 1 */
 	u8 draining;		/* NI; peer NI: deleted */
-	u8 out;			/* NI: of service by hand */
+	u8 out;			/* NI: administratively drained */
 };
 
 #define PAIR(n, p) (1u << ((n) * 3 + (p)))
@@ -454,7 +454,7 @@ static void test_round_robin(void)
 	world_destroy(w);
 }
 
-/* Where it would be done first, however long another was left alone and whatever its credits. */
+/* The path with the earliest expected time is selected, whatever its position and credits are. */
 static void test_expected_time(void)
 {
 	struct world *w = two_rails();
@@ -473,7 +473,7 @@ static void test_expected_time(void)
 	world_destroy(w);
 }
 
-/* Answers go back the way they came; they must not push all requests to one rail. */
+/* Replies use the path of their request; this must not move all requests to one rail. */
 static void test_forced_is_no_turn(void)
 {
 	struct world *w = two_rails();
@@ -507,7 +507,7 @@ static void test_sticky(void)
 	w->ni[0]->sh[0].credits = 256;
 	w->ni[1]->sh[0].credits = -9;
 	for (i = 0; i < 4; i++) {
-		s.tried = i;		/* a resend, too */
+		s.tried = i;		/* also for a retry */
 		CU_ASSERT_PTR_EQUAL(select_locked(w, &s)->ni, w->ni[1]);
 	}
 	w->ni[1]->state = NI_DRAINING;
@@ -517,7 +517,7 @@ static void test_sticky(void)
 	world_destroy(w);
 }
 
-/* To a multi-rail peer the source that was asked for once is no better than others afterwards. */
+/* To a multi-rail peer, a source that one request names is not preferred for others afterwards. */
 static void test_never_sticky(void)
 {
 	struct world *w = world_create();
@@ -551,11 +551,11 @@ static void test_sticky_from_source(void)
 	s.pni = world_pni(w, 1);
 	world_join(w);
 	CU_ASSERT_PTR_EQUAL(select_locked(w, &s)->ni, w->ni[1]);
-	s.ni = w->ni[0];			/* asked for once: does not change what sticks */
+	s.ni = w->ni[0];			/* one request names it: the sticky NI stays */
 	CU_ASSERT_PTR_EQUAL(select_locked(w, &s)->ni, w->ni[0]);
 	s.ni = NULL;
 	CU_ASSERT_PTR_EQUAL(select_locked(w, &s)->ni, w->ni[1]);
-	s.request = 0;				/* answers and pings do not ask */
+	s.request = 0;				/* replies and pings ignore it */
 	w->ni[1]->sh[0].credits = -1;
 	CU_ASSERT_PTR_EQUAL(select_locked(w, &s)->ni, w->ni[0]);
 	world_destroy(w);
@@ -578,7 +578,7 @@ static void test_starts_recovery(void)
 	world_destroy(w);
 }
 
-/* One or two paths, whole or not; what a request asks for by @seed, too. */
+/* Selects among one or two paths, healthy or not; @seed also defines the request. */
 static struct lnet_path *choose_in(struct world *w, u64 seed, bool by_op)
 {
 	struct lnet_op op = { .type = LNET_OP_PUT, .peer = &w->peer };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Tests of the walk in lnet/path/select.c: its winner and deciding rank are those of a filter by
- * rank after rank (lnt-030, cfg-020).
+ * Tests of the walk in lnet/path/select.c: its winner and deciding rank equal those of a filter by
+ * one rank after the other (lnt-030, cfg-020).
  */
 #define lnet_path_rank_names rank_t_path_rank_names
 #define lnet_select rank_t_select
@@ -14,7 +14,7 @@
 
 static unsigned int nr_recover;
 
-/* In place of expected_time.c: a value that each path has. */
+/* In place of expected_time.c: the time is a value stored in each path. */
 u64 rank_t_load_due_ns(const struct lnet_path *path, u32 bytes, u64 now_ns)
 {
 	return path->srtt_ns;
@@ -30,7 +30,7 @@ void rank_t_path_recover(struct lnet_shard *sh, struct lnet_path *path)
 #define ONE LNET_NR_PATH_RANKS
 #define BY(rank) LNET_RANK_##rank
 
-/* What pairs on one net may differ in; the other ranks are of routes. */
+/* The ranks in which pairs on one net may differ; the other ranks are for routes. */
 #define NR_COLUMNS 8
 static const u8 columns[NR_COLUMNS] = {
 	BY(link_up),   BY(responsive), BY(health),  BY(priority),
@@ -409,9 +409,9 @@ static struct world *whole_world(u64 seed)
 	return w;
 }
 
-/* ---- what would be chosen -------------------------------------------------------------------- */
+/* ---- lnet_select_look() ---------------------------------------------------------------------- */
 
-/* What can be wrong with interfaces and paths, each with its chance. */
+/* Possible defects of interfaces and paths, each with a probability. */
 static void disturb(struct world *w)
 {
 	static const s64 ranges[] = { 0, 0, 100, 1001 };
@@ -441,7 +441,7 @@ static void disturb(struct world *w)
 	}
 }
 
-/* ---- the same through routers ---------------------------------------------------------------- */
+/* ---- lnet_select_look() with routers --------------------------------------------------------- */
 
 #define HOPS 2
 struct routers {
@@ -469,7 +469,7 @@ static void path_make(struct world *w, struct lnet_path *path, struct lnet_peer_
 	list_add_tail(&path->link, &pni->paths);
 }
 
-/* One interface of a router, and the paths by it to all that the peer has. */
+/* One interface of a router, and the paths through it to all interfaces of the peer. */
 static void hop_make(struct world *w, struct routers *r, unsigned int h)
 {
 	struct lnet_peer_ni *hop = &r->hop[h];
@@ -530,7 +530,7 @@ static void question(struct world *w, struct lnet_select *s)
 		s->pni = &w->pni[below(w, w->nr_pni)];
 }
 
-/* All that a look must leave as it is. */
+/* A sum of all state that lnet_select_look() must not change. */
 static u64 sum_of(const struct world *w)
 {
 	u64 sum = w->sh.turn + nr_recover;
@@ -549,8 +549,8 @@ static u64 sum_of_hops(const struct routers *r)
 }
 
 /*
- * 100,000 states, with routers or without; in how many there is no path. A peer with multi-rail has
- * no sticky NI, so its candidates are those of one walk.
+ * Compares 100,000 states, with routers or without; returns the number of states without a path. A
+ * multi-rail peer has no sticky NI, so its candidates are those of one walk.
  */
 static unsigned int look_at(bool routed, unsigned int *deciders)
 {
@@ -622,7 +622,7 @@ static void test_look_routed(void)
 	CU_ASSERT(deciders[LNET_RANK_gw_health] > 200 && deciders[LNET_RANK_turn] > 500);
 }
 
-/* More candidates than struct lnet_look keeps: the chosen one is listed. */
+/* More candidates than struct lnet_look holds: the selected one is listed. */
 static void test_look_many(void)
 {
 	struct lnet_look *look = calloc(1, sizeof(*look));

@@ -22,7 +22,7 @@ static void request(void)
 	own.nr_put++;
 }
 
-/* Each acknowledgement brings the next request. */
+/* Each acknowledgement triggers the next request. */
 static void on_event(const struct lnet_event *ev)
 {
 	own.nr_events++;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Operations over the loopback of one real instance: events, answers, ends. */
+/* Operations over the loopback of one real instance: events, replies, outcomes. */
 #include <lnet/lnet.h>
 #include <lnet/progress.h>
 #include "shard/shard.h"

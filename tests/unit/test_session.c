@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* First contact, restarts and replacements: who is asked what, how often, and who waits for it. */
+/*
+ * Session negotiation, restarts and replacements: what a node requests of which peer, how often,
+ * and which requests wait.
+ */
 #include "rails.h"
 
 static const struct rails_cfg quiet = { .quiet = true };
@@ -53,7 +56,7 @@ static void test_silent(void)
 	rails_end();
 }
 
-/* The opening is lost for good, or answered with nonsense. */
+/* The session open request is always lost. */
 static void test_opening_fails(void)
 {
 	unsigned int tag;
@@ -95,7 +98,7 @@ static void test_void_while_full(void)
 	rails_end();
 }
 
-/* Between the void grant and the new one, a request is named too late for the old one. */
+/* Between an expired session and the next one, no request gets an ID of the expired session. */
 static void test_named_between(void)
 {
 	unsigned int tag[3], i;
@@ -117,7 +120,7 @@ static void test_named_between(void)
 	rails_end();
 }
 
-/* Both rails were heard, and lose their connections. */
+/* Both rails have received messages, and lose their connections. */
 static void begin_and_lose(void)
 {
 	unsigned int i;
@@ -133,7 +136,7 @@ static void begin_and_lose(void)
 	UNIT_EQUAL(contact(0, 1), CONTACT_DOUBT, "the last one is gone");
 }
 
-/* Under another grant than @grant, and no copy of it was refused. */
+/* The request succeeded in another session than @grant, and none of its attempts was rejected. */
 static void done_anew(unsigned int tag, u64 grant)
 {
 	rails_pump();
@@ -158,7 +161,7 @@ static void test_doubt_restarted(void)
 	done_anew(tag, grant);
 }
 
-/* Nothing but the connections was lost: the window goes on. */
+/* Only the connections were lost: the session continues. */
 static void test_doubt_unfounded(void)
 {
 	unsigned int tag;
@@ -176,7 +179,7 @@ static void test_doubt_unfounded(void)
 	rails_end();
 }
 
-/* The same instance, but after so much silence that it has dropped the window. */
+/* The instance is the same, but had no messages for so long that it has dropped the window. */
 static void test_doubt_stale(void)
 {
 	unsigned int tag;
@@ -189,7 +192,7 @@ static void test_doubt_stale(void)
 	done_anew(tag, grant);
 }
 
-/* The question is not answered: requests go under the grant there is, later ones ask again. */
+/* The ping gets no reply: requests use the existing session, and later ones start a ping again. */
 static void test_doubt_remains(void)
 {
 	unsigned int tag;
@@ -236,7 +239,7 @@ static void test_removed(void)
 	lnet_peer_get(peer);
 	rails_put(0, 1, 8, LNET_ACK, 0);
 	rails_pump();
-	CU_ASSERT(!list_empty(&peer->timer.link));	/* a confirmation is due */
+	CU_ASSERT(!list_empty(&peer->timer.link));	/* a confirm message is due */
 	UNIT_EQUAL(lnet_peer_del(rails.node[0].ln, &nid, NULL, 0), 0, "removal");
 	CU_ASSERT(list_empty(&peer->timer.link));
 	rails_run(100 * RAILS_MS);
@@ -245,7 +248,7 @@ static void test_removed(void)
 	rails_end();
 }
 
-/* Something comes from a peer that has just been removed: nothing is answered, nothing breaks. */
+/* A message of a peer that has just been removed is not answered, and does no harm. */
 static void test_from_removed(void)
 {
 	struct lnet_nid nid = rails_nid(1, 0);

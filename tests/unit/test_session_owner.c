@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Sessions belong to who opened them: nobody else completes, executes or ends what is in them. */
+/* Sessions belong to their opener: no other node completes, executes or ends requests in them. */
 #include "rails.h"
 #include "node.h"
 #include "receive/receive.h"
@@ -52,7 +52,10 @@ static void test_hold(void)
 	rails_end();
 }
 
-/* Known: the instance, which is sent, and the generator; it computes what the node draws next. */
+/*
+ * A node that knows the instance number, which is sent, and the state of the random generator
+ * cannot compute a session ID.
+ */
 static void test_guess(void)
 {
 	struct lnet_env *env;
@@ -130,7 +133,7 @@ static void test_foreign_confirm(void)
 	rails_end();
 }
 
-/* Instances are sent in every GET, and nonces count up. */
+/* Instance numbers are sent in every GET, and nonces are consecutive, so other nodes know both. */
 static void test_foreign_open(void)
 {
 	u64 instance, nonce, grant;
@@ -153,7 +156,7 @@ static void test_foreign_open(void)
 	rails_end();
 }
 
-/* A rail that is not known to be one is taken; acknowledgements for many stay with the opener. */
+/* A request on an unknown rail is accepted; cumulative ACKs are sent to the opener. */
 static void test_unknown_rail(void)
 {
 	unsigned int i, tag[8], nr = 0;
@@ -175,7 +178,7 @@ static void test_unknown_rail(void)
 	rails_end();
 }
 
-/* The operator deletes the peer entry, and traffic makes it again. */
+/* The operator deletes the peer entry, and a message creates it again. */
 static void test_opener_again(void)
 {
 	struct lnet_nid nid = rails_nid(0, 0);
@@ -218,7 +221,7 @@ static void test_nid_moves(void)
 	rails_end();
 }
 
-/* ---- rule 4: the bound of the mark ----------------------------------------------------------- */
+/* ---- rule 4: the bound on sequences ---------------------------------------------------------- */
 
 static unsigned int put(void)
 {
@@ -251,7 +254,7 @@ static void test_far_ahead(void)
 	rails_end();
 }
 
-/* Within the bound one message may end the session: its sender notices the silence. */
+/* A message within the bound may end the session: its sender detects that there is no response. */
 static void test_silent_session(void)
 {
 	u64 grant, openings;
@@ -274,7 +277,7 @@ static void test_silent_session(void)
 	rails_end();
 }
 
-/* @gap: all requests of a window are given up before the next ones begin. */
+/* @gap: all requests of a window end before the next ones begin. */
 static void outage(unsigned int W, bool gap)
 {
 	static const struct rails_cfg quiet = { .quiet = true };

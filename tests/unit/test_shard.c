@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Passes: what is owed is done in order, by who may. */
+/* Passes: deferred work is done in order, by threads that may do it. */
 #include "rails.h"
 #include "memory/memory.h"
 #include "shard/hooks.h"
@@ -22,7 +22,7 @@ static void test_ack_first(void)
 
 static unsigned int depth, deepest, left;
 
-/* A handler that answers each request with one of its own. */
+/* A handler that sends a request for each request that it receives. */
 static void ping_pong(struct rails_node *n, const struct lnet_event *ev)
 {
 	if (ev->kind != LNET_EVENT_PUT || !left)
@@ -55,7 +55,7 @@ static void note_call(struct rails_node *n, const struct lnet_event *ev)
 	handled_in_call |= calling;
 }
 
-/* Ends that a call brings about are told by somebody else. */
+/* Events that a call causes are delivered by another thread. */
 static void test_call(void)
 {
 	unsigned int tag;
@@ -79,7 +79,7 @@ static void test_call(void)
 	rails_end();
 }
 
-/* A reader that comes by delivers what a call left; nobody waits for the worker. */
+/* The next pass of a reader delivers the events that a call left, without the worker. */
 static void test_reader_delivers(void)
 {
 	struct lnet_pass p;
@@ -95,7 +95,7 @@ static void test_reader_delivers(void)
 	rails_end();
 }
 
-/* One who has much to read need not hand over the events of all of it at its end. */
+/* A reader with many messages may deliver events before the end of its pass. */
 static void test_flush_delivers(void)
 {
 	struct lnet_pass p;
@@ -115,7 +115,7 @@ static void test_flush_delivers(void)
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
-/* Whoever makes the next time earlier says so. */
+/* A pass that makes the next time of a shard earlier arms the timer again. */
 static void test_arm(void)
 {
 	unsigned int arms;
@@ -131,8 +131,8 @@ static void test_arm(void)
 }
 
 /*
- * A pass that waited for the lock of a shard while later ones were there: what they stamped must
- * not seem to lie ages back.
+ * A pass waited for the lock of a shard while later passes had it, and then takes the current time.
+ * With its old time, the timestamps of the later passes would seem to be ages old.
  */
 static void test_time(void)
 {
@@ -186,7 +186,7 @@ static void delete_while_sending(struct lnet_ni *ni)
 	pthread_join(thread, NULL);
 }
 
-/* Another thread takes the attempt back and deletes the interface before send() returns. */
+/* Another thread cancels the attempt and deletes the interface before send() returns. */
 static void test_ni_gone(void)
 {
 	unsigned int tag;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Instances with several shards, whose target does not know that two interfaces are one node: each
- * request meets the shard of the peer it came from and that of its window. Asserted in the core:
- * which lock is held.
+ * Instances with several shards, whose target does not know that two interfaces belong to one node.
+ * So each request is served in two shards: that of its peer and that of its window. Assertions in
+ * the core check which lock is held.
  */
 #include "rails.h"
 
@@ -10,7 +10,7 @@ static const struct rails_cfg apart = { .nr_shards = 4, .apart = true };
 static const struct rails_cfg apart_parking = { .nr_shards = 4, .apart = true, .no_buffers = true,
 						.quiet = true };
 
-/* Of node 1: where it sees the two interfaces of node 0. */
+/* Returns the shard in which node 1 has the interface of node 0 on @rail. */
 static u32 shard_seen(unsigned int rail)
 {
 	struct lnet_nid nid = rails_nid(0, rail);
@@ -41,7 +41,7 @@ static void begin(const struct rails_cfg *cfg)
 	CU_ASSERT(shard_seen(0) != shard_seen(1));
 }
 
-/* Every request comes twice, by turns over both rails. */
+/* Every request arrives twice; the requests alternate between both rails. */
 static void test_twice(void)
 {
 	unsigned int i, tag[48];
@@ -88,7 +88,7 @@ static void test_refused(void)
 	rails_end();
 }
 
-/* What waits is given a buffer, loses its connection, or is dropped in the end. */
+/* A request in the queue gets a buffer, loses its connection, or is dropped in the end. */
 static void test_parked(void)
 {
 	unsigned int i;
@@ -113,7 +113,10 @@ static void test_parked(void)
 	}
 }
 
-/* Two copies land; the first answer ends in the shard of another interface than the window's. */
+/*
+ * Two attempts are being received. The first one that is complete ends in the shard of another
+ * interface than the window's.
+ */
 static void test_landing(void)
 {
 	unsigned int tag;
@@ -130,9 +133,9 @@ static void test_landing(void)
 }
 
 /*
- * To node 1, the second interface of node 0 is a gateway, which is in shard 0, and the first one is
- * a peer in another shard. A PUT of this peer that comes through the gateway is counted in one
- * shard; lockdep_assert_held() checks that its end has the lock of the same shard.
+ * Node 1 has two interfaces of node 0 as peers: the second is a gateway in shard 0, the first is in
+ * another shard. A PUT of the first through the gateway is counted in one shard;
+ * lockdep_assert_held() checks that its end has the lock of the same shard.
  */
 static void test_other_shard(void)
 {

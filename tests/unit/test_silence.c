@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Paths that were silent and came back: what is measured of them, and what waited for them. */
+/*
+ * Paths that were unresponsive and recovered: what is measured of them, and the requests that
+ * waited for them.
+ */
 #include "rails.h"
 #include "path/path.h"
 
 #define T (5 * NSEC_PER_SEC)
 
-/* All that is asked in this time is carried at its end. */
+/* All messages that are sent within @ns are carried at its end. */
 static void slow_for(u64 ns)
 {
 	unsigned int i;
@@ -20,8 +23,8 @@ static void slow_for(u64 ns)
 }
 
 /*
- * What was asked of a silent path took as long as the silence; the next is noticed nearly as soon,
- * and some answers later just as soon.
+ * Requests on an unresponsive path took as long as the outage. The next outage is detected nearly
+ * as soon as before, and after some replies just as soon.
  */
 static void test_silence_is_no_rtt(void)
 {
@@ -50,8 +53,8 @@ static void test_silence_is_no_rtt(void)
 }
 
 /*
- * All takes up to 100 ms from now on. Both paths are suspect at first, but not for ever: it is
- * learned, at least of the path that had no shorter round trips between.
+ * Every message takes up to 100 ms from now on. Both paths are suspect at first, but not for ever.
+ * The node learns the longer time, at least on the path that had no shorter round trips in between.
  */
 static void test_slower(void)
 {
@@ -74,7 +77,7 @@ static void test_slower(void)
 	rails_end();
 }
 
-/* Both paths failed, the request pauses; it goes as soon as a ping finds a path that works. */
+/* Both paths failed, so the request pauses; it is sent as soon as a ping finds a working path. */
 static void test_path_back(void)
 {
 	unsigned int tag;
@@ -91,7 +94,7 @@ static void test_path_back(void)
 	rails_end();
 }
 
-/* The same after failures on our side, as of a link that was down: neither path is suspect. */
+/* The same after local failures, such as those of a link that was down: neither path is suspect. */
 static void test_link_back(void)
 {
 	unsigned int tag;
@@ -115,8 +118,8 @@ static bool is_bad(unsigned int rail)
 }
 
 /*
- * A silence of long standing is looked at rarely. It is over for a request as soon as the paths
- * are back, not with the next look.
+ * A long outage is checked rarely. A request is retried as soon as the paths recover, not only at
+ * the next check.
  */
 static void test_long_silence(void)
 {
@@ -140,9 +143,9 @@ static void test_long_silence(void)
 }
 
 /*
- * Acknowledgements are merged, so one that is lost with one path was perhaps that of a request by
- * the other, which lives. With nowhere else to go it is asked again the same way, long before its
- * slice is over.
+ * ACKs are cumulative, so an ACK that is lost with one path may be that of a request on the other
+ * path, which works. If no other path is left, the request is retried on the same path, long before
+ * the attempt timeout ends.
  */
 static void test_answer_lost_elsewhere(void)
 {
