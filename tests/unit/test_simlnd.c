@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The simulator's driver keeps the contract of drivers; virtual time is the same each time. */
+/* The simulator's driver fulfils the contract of drivers; virtual time is the same in each run. */
 #include "contract_rename.h"
 #define simlnd_ops contract_sim_ops
 #include "lnd/simlnd/link.c"
@@ -9,7 +9,7 @@
 #include "contract.h"
 #undef simlnd_ops
 
-/* What the world would start nodes with: here the suite does. */
+/* The world starts nodes with this driver; here the suite does it. */
 extern const struct lnet_lnd_ops simlnd_ops;
 const struct lnet_lnd_ops simlnd_ops = { .name = "none" };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The TCP driver keeps the contract of drivers, over real sockets of this host. */
+/* The TCP driver fulfils the contract of drivers, over real sockets of this host. */
 #include "sock_world.h"
 #include <lnet/socklnd.h>
 #include <pthread.h>
@@ -13,8 +13,8 @@ static unsigned int nr_polls;
 static bool cut_silent;
 
 /*
- * Time passes by run() alone, and not while a descriptor is ready: however busy the machine is, a
- * driver that is late is late by what it asked its timer for.
+ * Only run() advances the time, and not while a descriptor is ready. So a driver is late only by
+ * what it requested of its timer, however busy the machine is.
  */
 static u64 clock_ns = NSEC_PER_SEC;
 
@@ -80,7 +80,7 @@ static bool is_added(const struct lnet_poll *poll)
 	return false;
 }
 
-/* One round over everything; false: nothing was ready. */
+/* Polls all descriptors once; false: nothing was ready. */
 static bool poll_once(int timeout_ms)
 {
 	static struct pollfd fds[POLLS_MAX];
@@ -101,7 +101,7 @@ static bool poll_once(int timeout_ms)
 	return true;
 }
 
-/* ---- timers: they ring when the clock above says so ---- */
+/* ---- timers: they expire by the clock above ------------ */
 
 static struct {
 	int fd;
@@ -144,10 +144,10 @@ static void ring(unsigned int i)
 	poll(&p, 1, 1000);
 }
 
-/* Until nothing is ready, and has not been for a millisecond: bytes are on their way at most. */
+/* Runs until nothing has been ready for a millisecond: then only bytes in transit may be left. */
 static void settle(void)
 {
-	/* what cannot be read stays readable */
+	/* a descriptor that cannot be read stays ready */
 	unsigned int i, most = cut_silent ? 4 : 200;
 
 	for (i = 0; i < most && poll_once(0); i++)
@@ -290,7 +290,7 @@ static struct contract_driver driver = {
 	.unmake = unmake_pair,
 };
 
-/* Order within a class holds on one connection only: stock's rule sorts by size. */
+/* Stock's rule selects by size, so order within a class holds on one connection only. */
 static void test_contract(void)
 {
 	static struct lnet_lnd_ops ops;
@@ -312,7 +312,7 @@ static int receive_buffer(int fd)
 	return bytes;
 }
 
-/* The system keeps books of twice as much as is asked for. */
+/* The system doubles the requested size. */
 static void test_small_buffer(void)
 {
 	static struct lnet ln;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Do the TCP driver's codecs read and write what stock nodes do, in both byte orders? */
+/* Do the TCP driver's codecs read and write the same as stock nodes, in both byte orders? */
 #include "unit.h"
 #include "lnd/socklnd/wire.h"
 #include "worked.h"
@@ -9,7 +9,7 @@
 #define INCARNATION_A 0x17f0a1b2c3d4e5f6ULL
 #define INCARNATION_B 0x17f0a1b2d0e0f001ULL
 
-/* Decoding in memory that ends where the bytes do. */
+/* Decodes from memory that ends with the bytes. */
 static enum lnet_acr_what acr_exact(struct lnet_acr *acr, const u8 *buf, unsigned int len,
 				    unsigned int *need)
 {
@@ -75,7 +75,7 @@ static void acr_swapped(void)
 	CU_ASSERT_EQUAL(memcmp(&got, &acr, sizeof(acr)), 0);
 }
 
-/* First two words, in own order, and the decision with all bytes there. */
+/* The first two words, in host byte order, and the decision when all bytes are received. */
 static const struct {
 	const char *row;
 	u32 magic, version;
@@ -111,7 +111,9 @@ static void acr_table(void)
 	CU_ASSERT_EQUAL(memcmp(buf, "\x00\x71\xce\xac\x01\0\0\0\0\0\0\0\0\0\0\0", 16), 0);
 }
 
-/* Byte by byte: never a decision too early, none too late, and always told how much is wanted. */
+/*
+ * Byte by byte: no decision is too early or too late, and the required length is always reported.
+ */
 static void acr_piecemeal(void)
 {
 	struct lnet_acr acr;
@@ -231,7 +233,7 @@ static void hello_swapped(void)
 	}
 }
 
-/* One word of E2 (or of E6, version 4) replaced. */
+/* One word of E2 (or of E6, version 4) is replaced. */
 static const struct {
 	const char *row;
 	bool v4;
@@ -383,7 +385,7 @@ static void frame_refused(void)
 	CU_ASSERT_EQUAL(lnet_ksock_decode(&hdr, buf, 24, false), -EPROTO);
 }
 
-/* ---- zero-copy answers ---- */
+/* ---- zero-copy acknowledgements --- */
 
 static const struct {
 	const char *row;
@@ -470,7 +472,7 @@ static void zcacks_merge(void)
 	}
 }
 
-/* Which of cookies 2..33 a NOOP acknowledges, as its receiver reads it. */
+/* Returns which of the cookies 2..33 a NOOP acknowledges, as its receiver decodes it. */
 static u32 acked_set(const u64 pair[2])
 {
 	struct lnet_ksock_hdr hdr = { LNET_KSOCK_NOOP, 0, { pair[0], pair[1] } };
@@ -487,7 +489,7 @@ static u32 acked_set(const u64 pair[2])
 	return set;
 }
 
-/* Cookies in any order, merged as long as they fit: each is acknowledged exactly once. */
+/* Cookies in any order, merged if they fit: each is acknowledged exactly once. */
 static void merged_is_what_is_decoded(void)
 {
 	unsigned int round, i;

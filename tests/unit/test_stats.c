@@ -70,8 +70,8 @@ void stats_fault_count_reset(struct lnet *ln)
 }
 
 /*
- * Every value is in the bucket whose edges enclose it, edges rise, and none is wider than a
- * quarter.
+ * Every value is in the bucket whose edges enclose it. Edges rise, and no bucket is wider than a
+ * quarter of its lower edge.
  */
 static void test_buckets(void)
 {
@@ -135,7 +135,7 @@ static void test_quantiles(void)
 	UNIT_EQUAL(quantile(&s, 1000), 60000000000LL, "beyond the last edge: the maximum");
 }
 
-/* One slow message in 1000 is seen at p99.9 only from the second on. */
+/* One slow message in 1000 does not change p99.9, two do. */
 static void test_tail(void)
 {
 	struct seen s = { .t.count = 0 };
@@ -150,7 +150,7 @@ static void test_tail(void)
 	UNIT_EQUAL(quantile(&s, 990), 10240, "p99");
 }
 
-/* Buckets are small: when one is full all are halved, and what they say of the shares stays. */
+/* Buckets are small: when one is full, all are halved, so their proportions stay the same. */
 static void test_full(void)
 {
 	struct seen s = { .t.count = 0 };
@@ -167,7 +167,7 @@ static void test_full(void)
 	UNIT_EQUAL(quantile(&s, 500), 1048576, "what is long ago counts less");
 }
 
-/* As if all had been added to one. */
+/* The sum equals the result of adding all times to one structure. */
 static void test_sum(void)
 {
 	struct lnet_times a = { .count = 0 }, b = { .count = 0 }, both = { .count = 0 }, sum;

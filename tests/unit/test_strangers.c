@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Connections that have said no HELLO: how long they may stay, how many, who makes room. */
+/* Connections without a HELLO: how long they may stay, how many may exist, which make room. */
 #include "sock_fake.h"
 
 #define A "192.168.50.11@tcp"
@@ -21,7 +21,10 @@ static void test_half_open(void)
 	fake_end();
 }
 
-/* One address floods, then many: who is between the two gets in; an open one is never closed. */
+/*
+ * One address opens many connections, then many addresses open one each. A connection of another
+ * address stays and can send its HELLO, and an open one is never closed.
+ */
 static void test_half_open_bounds(void)
 {
 	struct fake *first, *quiet, *open;
@@ -53,7 +56,7 @@ static void test_half_open_bounds(void)
 	fake_end();
 }
 
-/* No descriptor for the next: those that say nothing make room, those that are open do not. */
+/* No descriptor is left: connections without a HELLO make room, open ones do not. */
 static void test_accept_failed(void)
 {
 	struct fake *open;

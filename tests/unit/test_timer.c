@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The timer wheel against a list that is searched. */
+/* The timer wheel, compared with a list that is searched. */
 #include "model/model.h"
 #include "base/base.h"
 #include "unit.h"
@@ -17,7 +17,7 @@ static u64 draw(u64 bound)
 	return (seed >> 20) % bound;
 }
 
-/* Spans of all levels, and beyond the last. */
+/* Spans of all levels, and beyond the last one. */
 static u64 span(void)
 {
 	static const u64 most[] = { 1, TICK, 64 * TICK, 4096 * TICK, 262144 * TICK, 1ULL << 42,
@@ -43,8 +43,8 @@ static u64 first_of_model(void)
 }
 
 /*
- * Nothing early, nothing much later, nothing lost: what is set for the past goes with the next
- * tick.
+ * No timer expires early, or much later, and none is lost; one that is set for the past expires
+ * with the next tick.
  */
 static void advance(u64 now_ns, unsigned int max, bool complete)
 {
@@ -95,7 +95,7 @@ static void test_model(void)
 	}
 }
 
-/* Waking only when the wheel says so finds each timer in time. */
+/* A caller that wakes only at the times that the wheel returns finds each timer in time. */
 static void test_next(void)
 {
 	u64 now_ns, next_ns;
@@ -118,7 +118,7 @@ static void test_next(void)
 		}
 		UNIT_EQUAL(wheel.nr, 0, "fired");
 		CU_ASSERT(now_ns >= timers[0].when_ns && now_ns <= timers[0].when_ns + 2 * TICK);
-		CU_ASSERT(wakes <= 2);		/* a time beyond the wheel's is seen to twice */
+		CU_ASSERT(wakes <= 2);		/* a time beyond the wheel takes two visits */
 	}
 }
 
@@ -136,7 +136,7 @@ static void fire(u64 now_ns, unsigned int nr, const char *row)
 	}
 }
 
-/* Those that wait equally long go in order, beside others, and when they are due. */
+/* Timers with equally long waits expire in order, among other timers, and when they are due. */
 static void test_queue(void)
 {
 	unsigned int i;
@@ -163,7 +163,7 @@ static void test_queue(void)
 
 #define WHEEL (TICK << 30)
 
-/* What is beyond the wheel stands in it before its time, and hides nothing that comes earlier. */
+/* A timer beyond the wheel is stored at an earlier time, and hides no timer before it. */
 static void test_beyond(void)
 {
 	unsigned int i;

@@ -34,11 +34,11 @@ static void test_ranges(void)
 	for (i = 0; i < lnet_nr_tunables; i++)
 		UNIT_EQUAL(lnet_tunable_get(&w->ln, &lnet_tunable_table[i]),
 			   lnet_tunable_table[i].def, "default");
-	lnet_record_fini(&w->ln);		/* its tunable has made one */
+	lnet_record_fini(&w->ln);		/* its tunable has created one */
 	world_destroy(w);
 }
 
-/* Stock's deprecated one: checked, warned about, never changed. */
+/* Stock's deprecated tunable: checked, warned about, never changed. */
 static void test_ignored(void)
 {
 	struct world *w = world_create();
@@ -50,7 +50,7 @@ static void test_ignored(void)
 	world_destroy(w);
 }
 
-/* Each name goes to its own word. */
+/* Each name sets a separate value. */
 static void test_independent(void)
 {
 	struct world *w = world_create();
