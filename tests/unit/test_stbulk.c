@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Does bulk of tests of ours come as it was sent, in any pieces, and is it noticed if not? */
+/* Is bulk data of our tests received as sent, in any pieces, and is a difference detected? */
 #include <signal.h>
 #include <sys/mman.h>
 #include "st_world.h"
@@ -43,7 +43,7 @@ static void all_well(u64 nr, const char *what)
 	UNIT_EQUAL(t.c[LST_T_corrupt] + t.c[LST_T_refused] + t.c[LST_T_lost], 0, what);
 	UNIT_EQUAL(t.c[LST_T_bytes_out], out ? nr * plan.size : 0, what);
 	UNIT_EQUAL(t.c[LST_T_bytes_in], in ? nr * plan.size : 0, what);
-	st_run(NSEC_PER_SEC);		/* LNet is in no hurry to say that all has arrived */
+	st_run(NSEC_PER_SEC);		/* LNet may report the last arrivals late */
 	st_tally(2, 1, true, &t, numbers);
 	UNIT_EQUAL(numbers[ST_SERVED], nr, what);
 	UNIT_EQUAL(numbers[ST_TO], out ? nr * plan.size : 0, what);
@@ -115,7 +115,7 @@ static struct {
 	enum fault fault;
 	u32 nr;				/* of this one */
 	u32 seen;
-	u8 before[RAILS_NODES][SIZE];	/* by who sent it */
+	u8 before[RAILS_NODES][SIZE];	/* by sender */
 } plant;
 
 static void spoil(struct rails_msg *m)
@@ -176,7 +176,7 @@ static void matrix(void)
 				UNIT_EQUAL(st_drill(1, 2, &plan), 0, "added");
 				memset(&plant, 0, sizeof(plant));
 				plant.fault = fault;
-				/* Both directions carry as much. */
+				/* With both directions, twice as many messages carry data. */
 				plant.nr = mode < 2 ? 3 : 6;
 				rails.on_carry = on_carry;
 				run(predicted[fault].name);
@@ -186,7 +186,7 @@ static void matrix(void)
 			}
 }
 
-/* Where it is, how much, and on which rail. */
+/* A finding contains the position, the number of bytes and the rail. */
 static void findings(void)
 {
 	struct lst_batch *batch;
@@ -229,7 +229,7 @@ static void findings(void)
 	}
 }
 
-/* ---- no check reads nothing ------------------------------------------------------------------ */
+/* ---- without a check nothing is read --------------------------------------------------------- */
 
 #define BLIND	(1U << 20)
 static u8 *blind[16];
@@ -269,7 +269,7 @@ static const struct lst_drill *drill_of(unsigned int node)
 	return list_first_entry(&batch->tests, struct lst_test, link)->drill;
 }
 
-/* The second run finds the memory of the first one, and nobody may touch it but who carries it. */
+/* The second run uses the memory of the first; only code that carries messages may access it. */
 static void run_blind(void)
 {
 	struct sigaction touch = { .sa_handler = on_touch }, before;
@@ -313,7 +313,7 @@ static void nothing_is_read(void)
 	}
 }
 
-/* Any other check does, so that the above says something. */
+/* Every other check reads the memory, so the test above is meaningful. */
 static void others_read(void)
 {
 	u32 check;
@@ -332,7 +332,7 @@ static void others_read(void)
 	}
 }
 
-/* A flipped bit is seen at a mark, and nowhere else; fragments do not matter. */
+/* A flipped bit is detected at a mark, and nowhere else; fragments do not matter. */
 static void marks(void)
 {
 	static const u32 every[] = { 8, 9, 100, 512, 5000 };

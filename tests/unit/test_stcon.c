@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Does a console take commands, lead nodes, and say what became of it? */
+/* Does a console accept commands, control nodes, and report the results? */
 #include "st_con.h"
 
 static void begin(void)
@@ -127,7 +127,7 @@ static void three(void)
 	tell(0, "add_nodes|key=5|name=all|nid=10.0.0.1@tcp|nid=10.0.0.2@tcp|nid=10.0.0.3@tcp|");
 }
 
-/* Tests of both kinds, each with counts of its own. */
+/* Tests of both kinds, each with separate counts. */
 static void tallies(void)
 {
 	three();
@@ -201,7 +201,7 @@ static long long number_behind(const char *from, const char *name)
 	return at ? atoll(at + strlen(name)) : -1;
 }
 
-/* Each client and server apart, and each pair of interfaces: they add up. */
+/* The counts of all clients and servers, and those of all pairs of interfaces, add up. */
 static void apart(void)
 {
 	u32 i, nr = 0;
@@ -244,7 +244,7 @@ static void apart(void)
 	end();
 }
 
-/* One test's server dies; the other test does not notice. */
+/* The server of one test stops; the other test is not affected. */
 static void independent(void)
 {
 	begin();
@@ -272,7 +272,7 @@ static void independent(void)
 	end();
 }
 
-/* One of two nodes does not answer; meanwhile another command tells of it. */
+/* One of two nodes does not answer; meanwhile another command reports the progress. */
 static void how_far(void)
 {
 	static char request[] = "add_nodes|key=5|name=g|nid=10.0.0.2@tcp|nid=10.0.0.3@tcp|";
@@ -297,7 +297,7 @@ static void how_far(void)
 	end();
 }
 
-/* Two clients and a server that no console leads. */
+/* Two clients and a server without a console. */
 static void alone(void)
 {
 	st_begin(4);
@@ -338,7 +338,7 @@ static void alone(void)
 	end();
 }
 
-/* Requests wait at a server when it ends; a node that nobody looks at is free. */
+/* Requests wait at a server when it ends. A node that no command queries becomes free. */
 static void alone_ends(void)
 {
 	st_begin(2);
@@ -362,7 +362,7 @@ static void alone_ends(void)
 	end();
 }
 
-/* Nodes stay in a session while their console lives; one that is idle ends it. */
+/* Nodes stay in a session while their console runs; an idle console ends the session. */
 static void time_passes(void)
 {
 	unsigned int i;

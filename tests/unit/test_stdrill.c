@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Do tests of ours send what is asked, as long and as many at once, and know what became of it? */
+/* Do our tests send the configured requests, as long and as many at once, and count their ends? */
 #include "st_world.h"
 
 static struct lst_plan plan;
@@ -20,7 +20,7 @@ static void start(void)
 	UNIT_EQUAL(st_batch(1, LST_BATCH_RUN, 0, 0), 0, "run");
 }
 
-/* What is sent is received, lost, or under way: at any time. */
+/* At any time, each sent request is received, lost or in flight. */
 static void sample(void)
 {
 	st_tally(1, 1, false, &t, numbers);
@@ -105,7 +105,7 @@ static void by_time(void)
 	st_end();
 }
 
-/* White box: the test that node 1 has. */
+/* White box: the test of node 1. */
 static struct lst_drill *drill(void)
 {
 	struct lst_batch *batch = lst_batch_find(st_of(1)->session, ST_BID);
@@ -121,7 +121,7 @@ static void run_at_once(void)
 	lst_run(st_of(1));
 }
 
-/* With concurrency 8 there are 8 at one time, if answers take their time. */
+/* With concurrency 8, eight requests are in flight at one time if replies are slow. */
 static void at_one_time(void)
 {
 	begin(LST_WHAT_PING);
@@ -142,12 +142,12 @@ static void at_one_time(void)
 	st_end();
 }
 
-/* ---- what becomes of requests ---------------------------------------------------------------- */
+/* ---- ends of requests ------------------------------------------------------------------------ */
 
 static struct {
-	u32 lose;			/* one of so many requests does not arrive; 0: none */
+	u32 lose;			/* one of this many requests is lost; 0: none */
 	u32 seen, lost;
-	u32 keep;			/* of so many answers the bytes are kept */
+	u32 keep;			/* the bytes of this many replies are kept */
 	u32 nr_kept, spoil_kept;
 	u8 kept[64][LST_MSG_SIZE];
 	u64 bits;
@@ -160,7 +160,7 @@ static bool is_drill(const struct rails_msg *m, u32 type)
 	       get_unaligned_le32(m->data + 8) == type;
 }
 
-/* Without its first number it is no message, and nobody answers it. */
+/* Without its first number it is no valid message, and no node answers it. */
 static void lose_some(struct rails_msg *m)
 {
 	if (is_drill(m, LST_DRILL_REQ) && fate.lose && ++fate.seen % fate.lose == 0) {
@@ -179,7 +179,7 @@ static void no_event(const struct lnet_event *ev)
 {
 }
 
-/* The server answers once more. */
+/* The server sends a reply once more. */
 static void answer_again(u32 nr)
 {
 	struct lnet_md_cfg cfg = { .start = fate.kept[nr], .length = LST_DRILL_MIN, .cpt = -1,
@@ -266,7 +266,7 @@ static void duplicates(void)
 	UNIT_EQUAL(t.c[LST_T_duplicated], 7, "told apart from late ones");
 	UNIT_EQUAL(t.c[LST_T_late], 0, "which none is");
 	UNIT_EQUAL(t.c[LST_T_received], 20, "not received twice");
-	/* Of another run: nobody's. */
+	/* The reply belongs to an earlier run, so it is ignored. */
 	UNIT_EQUAL(st_batch(1, LST_BATCH_RUN, 0, 0), 0, "again");
 	finish();
 	answer_again(1);
@@ -275,7 +275,7 @@ static void duplicates(void)
 	st_end();
 }
 
-/* Requests that are delayed together come back in another order. */
+/* Requests that are delayed together arrive in another order. */
 static void overtaken(void)
 {
 	begin(LST_WHAT_PING);
@@ -294,7 +294,7 @@ static void overtaken(void)
 	st_end();
 }
 
-/* A server that stalls: what was meant to begin meanwhile has waited since then. */
+/* A server stalls: requests that are due meanwhile count their wait from their due time. */
 static void open_loop(void)
 {
 	u32 rate;
@@ -315,11 +315,11 @@ static void open_loop(void)
 		rails_release();
 		finish();
 		UNIT_EQUAL(t.c[LST_T_received], 100, "all");
-		/* Who waits for answers meets it once, whatever it lasts. */
+		/* A client that waits for replies meets the stall once, however long it lasts. */
 		UNIT_EQUAL(t.max_ns >= 150ULL * NSEC_PER_MSEC, true, "the stall");
 		UNIT_EQUAL(lst_tally_quantile(&t, 990000) > 10ULL * NSEC_PER_MSEC, rate != 0,
 			   "once");
-		/* 20 were to begin in it, the first of them waited for all of it. */
+		/* 20 requests were due during the stall; the first of them waited for all of it. */
 		UNIT_EQUAL(lst_tally_quantile(&t, 880000) > 10ULL * NSEC_PER_MSEC, rate != 0,
 			   "as all see it who would have asked");
 		UNIT_EQUAL(lst_tally_quantile(&t, 750000) < 10ULL * NSEC_PER_MSEC, true,
@@ -359,14 +359,14 @@ static void refusals(void)
 	UNIT_EQUAL(st_batch(1, LST_BATCH_RUN, 0, 0), 0, "run");
 	plan.index = 2;
 	UNIT_EQUAL(st_drill(1, 0, &plan), ESRCH, "a server that is not in the session");
-	/* Endless, and by force. */
+	/* An endless test, stopped by force. */
 	UNIT_EQUAL(st_batch(1, LST_BATCH_STOP, 0, 1), 0, "stop");
 	st_run(NSEC_PER_SEC);
 	UNIT_EQUAL(runs(), false, "stopped");
 	sample();
 	UNIT_EQUAL(t.c[LST_T_under_way], 0, "nothing is left");
 	UNIT_EQUAL(t.c[LST_T_received] > 0, true, "it ran");
-	/* The server leaves: it says so. */
+	/* The server leaves the session, and rejects requests. */
 	UNIT_EQUAL(st_remove(2), 0, "left");
 	UNIT_EQUAL(st_batch(1, LST_BATCH_RUN, 0, 0), 0, "run");
 	st_run(NSEC_PER_SEC);

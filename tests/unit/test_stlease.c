@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Who leads a node: leases, epochs, takeovers, and requests that come too late. */
+/* Control of a node: leases, epochs, takeovers, and requests that are late. */
 #include "st_world.h"
 
 #define LEASE	10U
@@ -8,7 +8,7 @@ static const struct lst_sid first = { 0x000200000a000001ULL, 4711 };
 static const struct lst_sid second = { 0x000200000a000001ULL, 4712 };
 static struct lst_msg rpy;
 
-/* A console that knows epochs asks node 1; the status of the answer. */
+/* A console that supports epochs sends a request to node 1; returns the status of the reply. */
 static int make(const struct lst_sid *sid, u32 force, u64 epoch, u32 lease)
 {
 	struct lst_msg req = { .type = LST_MAKE_SESSION_REQ, .feats = LST_FEATS,
@@ -68,7 +68,7 @@ static void an_epoch_each(void)
 	st_end();
 }
 
-/* What names no epoch, or an old one, was sent before the last takeover. */
+/* A request without an epoch, or with an old one, was sent before the last takeover. */
 static void late_force_changes_nothing(void)
 {
 	u64 seen;
@@ -106,7 +106,7 @@ static void who_lost_is_refused(void)
 	st_end();
 }
 
-/* Stock's consoles send neither lease nor epoch, and are told what stock's nodes tell. */
+/* Stock consoles send neither lease nor epoch, and get the replies that stock nodes send. */
 static void stock_is_stock(void)
 {
 	const struct lst_sid other = { 0x000200000a000009ULL, 1 };
@@ -165,7 +165,7 @@ static void a_lease_ends(void)
 	st_end();
 }
 
-/* A test is being added, its list of destinations fetched, when another console takes the node. */
+/* Another console takes over the node while a test is added and its destinations are fetched. */
 static void taken_meanwhile(void)
 {
 	struct lnet_nid nid = rails_nid(0, 0);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A map by a list: does everybody send to whom it says, and is what is wrong refused as a whole? */
+/*
+ * A map by a list: does each client send to its listed servers, and is an invalid list rejected as
+ * a whole?
+ */
 #include "st_con.h"
 
 static void begin(void)
@@ -23,7 +26,7 @@ static void end(void)
 #define TEST(from, to) \
 	"add_test|key=5|batch=batch|from=" from "|to=" to "|type=ping|loop=10|map=10|"
 
-/* From each pair that it has, as "from>to:sent". */
+/* Returns the pairs of the test, each as "from>to:sent". */
 static const char *pairs(const char *test)
 {
 	static char text[256];
@@ -43,7 +46,7 @@ static const char *pairs(const char *test)
 	return text;
 }
 
-/* Nodes by NID and by place, in any order, a client in two lines, one that is in none. */
+/* Nodes by NID and by position, in any order; a client in two lines, and a client in none. */
 static void as_listed(void)
 {
 	begin();
@@ -114,7 +117,7 @@ static void refused(void)
 	end();
 }
 
-/* Not by a list: whoever is down is none of those that are counted. Here it has been named. */
+/* A map without a list does not count a node that is down. Here the list names the node. */
 static void who_is_down(void)
 {
 	begin();
@@ -126,7 +129,7 @@ static void who_is_down(void)
 	end();
 }
 
-/* Two console commands at once, and a session that is taken over while one is under way. */
+/* Two console commands at once, and a session that is taken over during one of them. */
 static void meanwhile(void)
 {
 	static char request[] = TEST("all", "s") "send=1 0 1 0|send=2 1 0|ways=2|";

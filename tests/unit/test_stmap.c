@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Do all nodes agree who sends to whom, and does a plan survive its bytes? */
+/* Do all nodes compute the same senders and receivers, and is a plan unchanged by its encoding? */
 #include "selftest/plan.h"
 #include "unit.h"
 
@@ -11,7 +11,7 @@ static struct lst_plan plan_of(enum lst_map map, u32 nr_from, u32 nr_to)
 	return p;
 }
 
-/* Servers of client @self, a letter each from 'a' on. */
+/* Returns the servers of client @self, one letter each, from 'a' on. */
 static const char *servers(struct lst_plan p, u32 self)
 {
 	static char text[64];
@@ -63,7 +63,7 @@ static void by_hand(void)
 	}
 }
 
-/* Each server has one client, nobody itself; another seed is another order. */
+/* Each server has one client, no node is its own client, and another seed gives another order. */
 static void permutations(void)
 {
 	static const u32 sizes[] = { 2, 3, 4, 5, 16, 17, 255, 1000, 100000 };
@@ -94,7 +94,7 @@ static void permutations(void)
 		}
 }
 
-/* What servers compute for the way back is what clients compute. */
+/* For the way back, servers compute the same pairs as clients. */
 static void both_ways(void)
 {
 	u32 map, from, to, i, pos, ix;
@@ -164,7 +164,7 @@ static void runs(void)
 	UNIT_EQUAL(lst_runs_at(run, nr, i, &id), false, "the end");
 }
 
-/* A hundred thousand neighbours are as long as one. */
+/* The encoding of 100,000 neighbours is as long as that of one. */
 static void bytes(void)
 {
 	struct lst_plan p = { 0 }, back;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * NETTEST in a session: does a console lead it, read what it measured, and is all memory back,
- * whatever ends it? nettest-topo
+ * NETTEST in a session: does a console control it and read its results, and is all memory released,
+ * however it ends? nettest-topo
  */
 #include "selftest/nettest_serve.h"
 #include "st_con.h"
@@ -84,14 +84,14 @@ static void led(void)
 	UNIT_EQUAL(said("rows:"), false, "no more");
 	UNIT_EQUAL(read_from(run + 1, 0, true), 0, "another run");
 	UNIT_EQUAL(said("errno: 2, remote: true"), true, "another run");
-	/* One pattern, and what was over makes room. */
+	/* One pattern; the new run replaces the one that has ended. */
 	UNIT_EQUAL(tell(0, WORDS "patterns=64|"), 0, "again");
 	run = run_of();
 	st_run(NSEC_PER_SEC);
 	UNIT_EQUAL(read_from(run, 0, false), 0, "read");
 	UNIT_EQUAL(said("{over: 1, errno: 0, done: 8}") && said_times("- sum_ns: ") == 8, true,
 		   "barrier and ring two ways");
-	/* Two are measured beside the noise of the others; its last measure is read by itself. */
+	/* Two nodes are measured with the noise of the others; the last measure is read alone. */
 	UNIT_EQUAL(tell(0, WORDS "patterns=64|noise=500|noise_pairs=1|noise_depth=2|"), 0, "noise");
 	run = run_of();
 	st_run(NSEC_PER_SEC);
@@ -169,7 +169,7 @@ static void endless(void)
 	UNIT_EQUAL(said("errors"), false, "by all");
 }
 
-/* Stopped, or the session ends, or another console takes a node: memory is back everywhere. */
+/* A run is stopped, its session ends, or a console takes over a node: all memory is released. */
 static void ended(void)
 {
 	char words[100];
@@ -212,10 +212,10 @@ static void ended(void)
 	endless();
 	kfree(cmd.answer);
 	cmd.answer = NULL;
-	st_end();		/* the service itself stops, in the middle */
+	st_end();		/* the service itself stops during the run */
 }
 
-/* One that does not answer: no one begins. */
+/* One node does not answer, so no node begins. */
 static void absent(void)
 {
 	begin();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Does a test tell what its rails failed, which of them, and how well they are? */
+/* Does a test report what failed on its rails, on which ones, and how healthy they are? */
 #include "st_con.h"
 
-/* Clients 1 (and 2), server 2; the console is node 0, which moves nothing of the test. */
+/* Clients 1 (and 2), server 2; the console is node 0, which transfers no data of the test. */
 static void begin(const char *test)
 {
 	char words[256];
@@ -36,7 +36,7 @@ static long long number_of(const char *at, const char *name)
 	return at ? atoll(at + strlen(key)) : -1;
 }
 
-/* What was told last of the rail @rail from @from to @to. */
+/* Returns the last report on the rail @rail from @from to @to. */
 static const char *rail(unsigned int from, unsigned int to, unsigned int rail)
 {
 	struct lnet_nid a = rails_nid(from, rail), b = rails_nid(to, rail);
@@ -75,7 +75,10 @@ static void well(void)
 	end();
 }
 
-/* One rail of two loses all, or its sends fail, while a test runs: all arrives by the other one. */
+/*
+ * One rail of two loses all messages, or its sends fail, during a test: all data arrives on the
+ * other rail.
+ */
 static void cut(void)
 {
 	static const struct {
@@ -125,7 +128,7 @@ static void cut(void)
 		}
 }
 
-/* A run counts from its begin, and has what the rail was like then. */
+/* A run counts from its start, and reports the health of the rail at that time. */
 static void anew(void)
 {
 	begin("from=c|to=s|type=ping|size=64|loop=100|rate=1000|");
@@ -143,7 +146,7 @@ static void anew(void)
 	end();
 }
 
-/* Each is client and server of the others: what a rail failed is told of and counted once. */
+/* Each node is client and server of the other: a failure of a rail is reported and counted once. */
 static void both_roles(void)
 {
 	const char *at;
@@ -163,7 +166,7 @@ static void both_roles(void)
 	end();
 }
 
-/* A rail is taken away, and comes back; what was seen of it stays. */
+/* A rail is removed, and added again; its counts remain. */
 static void removed(void)
 {
 	struct lnet_ni_cfg cfg;
@@ -203,7 +206,7 @@ static void silence(void)
 			st_silence(i);
 }
 
-/* Taken over, stopped and run again before and while rails are looked at. */
+/* Nodes are taken over, and tests stopped and run again, before and while rails are queried. */
 static void at_once(void)
 {
 	u32 round;
