@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Is a node in one session at a time, and does it answer as the tables of the wire format say? */
+/* Is a node in one session at a time, and are its replies those of the wire format's tables? */
 #include "st_world.h"
 
 static struct lst_msg rpy;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Do clients begin at one time, whatever their clocks say, and is it known how well they did? */
+/* Do clients start at one time, whatever their clocks are, and is the error of the start known? */
 #include "selftest/con.h"
 #include "st_con.h"
 
@@ -10,7 +10,7 @@ static long long said_number(const char *name)
 	return at ? atoll(at + strlen(name)) : -1;
 }
 
-/* Three clients; the clocks of two are years away. */
+/* Three clients; the clock of one is 3,000 days ahead, that of another 70 s. */
 static void begin(void)
 {
 	st_begin(3);
@@ -31,7 +31,7 @@ static void end(void)
 	st_end();
 }
 
-/* When it began, by the clock of all clocks; 0: it has not. */
+/* Returns the time of the start by the common clock; 0: it has not started. */
 static u64 began_ns(unsigned int node)
 {
 	const struct lst_session *s = st_of(node)->session;
@@ -69,13 +69,13 @@ static void together(void)
 	st_run(3 * NSEC_PER_SEC);
 	tell(0, "tally|key=5|");
 	UNIT_EQUAL(said("nodes: 3\n  sent: 600\n  received: 600\n"), true, "it ran");
-	/* Times of all three are in one clock. */
+	/* The times of all three are in one clock. */
 	UNIT_EQUAL(said_number("last_ns: ") - said_number("first_ns: ") < 3LL * NSEC_PER_SEC,
 		   true, "two seconds");
 	end();
 }
 
-/* One clock jumps by a second between being looked at and the start. */
+/* One clock jumps by a second between its measurement and the start. */
 static void a_step(void)
 {
 	begin();
@@ -90,7 +90,7 @@ static void a_step(void)
 	end();
 }
 
-/* What is not known well enough is not begun; nor is anything if one does not answer. */
+/* A batch does not start if the clocks are not known well enough, or one node does not answer. */
 static void refused(void)
 {
 	begin();
@@ -115,7 +115,7 @@ static int start_at(u64 bid, u64 at_ns)
 	return rc ? rc : (int)rpy.status;
 }
 
-/* A node by itself. */
+/* A node without a console. */
 static void by_hand(void)
 {
 	struct lst_plan plan;
@@ -137,7 +137,7 @@ static void by_hand(void)
 	st_run(2 * NSEC_PER_SEC);
 	UNIT_EQUAL(lst_batch_find(st_of(1)->session, ST_BID)->started_ns, 0, "it did not begin");
 	UNIT_EQUAL(start_at(ST_BID, rails.now_ns + NSEC_PER_SEC), 0, "again");
-	/* The session ends before. */
+	/* The session ends before the start. */
 	UNIT_EQUAL(st_remove(1), 0, "left");
 	st_run(2 * NSEC_PER_SEC);
 	st_end();

@@ -86,7 +86,7 @@ static u64 nid_of(unsigned int node)
 	return 2ULL << 48 | (0x0a000001u + node);
 }
 
-/* The arguments of the next request; all before is forgotten. */
+/* The arguments of the next request; all earlier ones are discarded. */
 static u64 args_at, stat_at;
 #define KEY	5
 
@@ -128,7 +128,7 @@ static int ask(u32 op, u32 len)
 	return rc;
 }
 
-/* A list of @nr entries with room for @payload bytes each; its head. */
+/* A list of @nr entries with room for @payload bytes each; returns its head. */
 static u64 entries[8];
 static u64 list(u32 nr, u32 payload)
 {
@@ -156,7 +156,7 @@ static u64 ids(u32 nr, unsigned int first)
 	return at;
 }
 
-/* ---- what several cases ask ------------------------------------------------------------------ */
+/* ---- requests of several cases --------------------------------------------------------------- */
 
 static int session_new(u32 key, u32 force, const char *name)
 {
@@ -448,7 +448,7 @@ static void running(void)
 	end();
 }
 
-/* ---- what no tool sends ---------------------------------------------------------------------- */
+/* ---- requests that no tool sends ------------------------------------------------------------- */
 
 static void lists(void)
 {

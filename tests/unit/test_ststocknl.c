@@ -6,7 +6,7 @@
 static u8 bytes[4096];
 static u32 len;
 
-/* An attribute of @size bytes; returns where it begins. */
+/* Adds an attribute of @size bytes; returns its offset. */
 static u32 attr(u16 type, const void *data, u16 size)
 {
 	u16 total = (u16)(size + 4);
@@ -132,7 +132,7 @@ static void garbage(void)
 	}
 }
 
-/* ---- answers --------------------------------------------------------------------------------- */
+/* ---- replies --------------------------------------------------------------------------------- */
 
 static u8 out[2048];
 

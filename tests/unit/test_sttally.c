@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Do records of tests add up exactly in any order, bound quantiles, and survive their bytes? */
+/* Do records of tests add up exactly in any order, bound quantiles, and survive their encoding? */
 #include "selftest/tally.h"
 #include "unit.h"
 
@@ -19,13 +19,13 @@ static struct lnet_process client(u32 nr)
 	return id;
 }
 
-/* From nothing to beyond the last bucket, all sizes alike. */
+/* From zero to beyond the last bucket, all magnitudes with the same probability. */
 static u64 draw_ns(void)
 {
 	return draw() >> (10 + draw() % 38);
 }
 
-/* Of one client, as it counts: nr_clients of these are what a session adds up. */
+/* The record of one client, as the client counts it; a session adds up nr_clients of these. */
 static void record(struct lst_tally *t, u32 nr)
 {
 	struct lnet_process id = client(nr);
@@ -67,7 +67,7 @@ static void shuffle(u32 *order)
 	}
 }
 
-/* Added up as a tree of any shape does: two neighbours again and again. */
+/* Adds up records as a tree of any shape does: it merges two neighbours repeatedly. */
 static void add_up(struct lst_tally *sum, const struct lst_tally *of, const u32 *order)
 {
 	static struct lst_tally part[NR];
@@ -110,7 +110,7 @@ static void order_does_not_matter(void)
 	}
 }
 
-/* Against numbers of 128 bits as the compiler has them, and the list of all clients. */
+/* Compared with the compiler's numbers of 128 bits, and with the list of all clients. */
 static void sums_are_exact(void)
 {
 	unsigned __int128 sum = 0, sum2 = 0;
@@ -206,7 +206,7 @@ static void bytes_come_back(void)
 	}
 }
 
-/* What is accepted is a record: its bytes are those that were read. */
+/* Accepted bytes are a record: its encoding equals the bytes that were read. */
 static void garbage_is_refused(void)
 {
 	static struct lst_tally t, back;
@@ -225,7 +225,7 @@ static void garbage_is_refused(void)
 		UNIT_EQUAL(lst_tally_encode(&back, again), used, "as long");
 		UNIT_EQUAL(memcmp(buf, again, used), 0, "the same bytes");
 	}
-	/* A bit of a count that no sum holds, of an address. */
+	/* A changed bit of an address, or of a count that is in no sum, leaves a valid record. */
 	UNIT_EQUAL(taken > 0 && taken < 18000, true, "some are records, too");
 	for (i = 0; i < 20000; i++) {
 		for (at = 0; at < sizeof(buf); at++)

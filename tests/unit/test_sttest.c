@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Do tests run as often as asked, move what they say, and notice what is not as it should be? */
+/* Do tests run as often as configured, transfer the configured data, and detect errors? */
 #include "st_world.h"
 
 static void begin(void)
@@ -9,7 +9,7 @@ static void begin(void)
 	UNIT_EQUAL(st_make(2), 0, "server");
 }
 
-/* Both ends say how often; @client: what else it says. */
+/* Both ends count all requests; @client: the other counts of the client. */
 static void run_pings(u32 loop, u32 concur, struct lst_query_stat_rpy *client)
 {
 	struct lst_query_stat_rpy server;
@@ -156,7 +156,7 @@ static void calls(void)
 	st_end();
 }
 
-/* LNet is in no hurry to say that what was fetched has arrived: nobody waits for that. */
+/* LNet may report late that fetched data has arrived: the reply does not wait for this. */
 static void answered(void)
 {
 	static struct lst_tally t;
@@ -170,7 +170,7 @@ static void answered(void)
 	UNIT_EQUAL(t.c[LST_T_received], 100, "all");
 	UNIT_EQUAL(t.c[LST_T_corrupt] + t.c[LST_T_lost], 0, "well");
 	UNIT_EQUAL(t.max_ns < NSEC_PER_MSEC / 10, true, "over with the answer");
-	/* It leaves the session while some are left alone. */
+	/* The node leaves the session while requests of the test are in flight. */
 	UNIT_EQUAL(st_batch(1, LST_BATCH_RUN, 0, 0), 0, "again");
 	UNIT_EQUAL(st_remove(1), 0, "left");
 	st_end();
@@ -199,7 +199,7 @@ static void refusals(void)
 	st_end();
 }
 
-/* Endless tests end when told, with and without force. */
+/* Endless tests end when they are stopped, with and without force. */
 static void stops(void)
 {
 	u32 force;
@@ -224,7 +224,7 @@ static void stops(void)
 	}
 }
 
-/* A server that is gone: the unit stops at its first error. */
+/* The server has ended: each part stops at its first error. */
 static void errors_stop_a_unit(void)
 {
 	begin();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Does a session over a tree reach all its nodes, add up what they tell, know who is missing? */
+/* Does a session over a tree reach all nodes, add up their results, and know the missing ones? */
 #include "st_con.h"
 #include "selftest/tree.h"
 
@@ -70,7 +70,7 @@ static void who_is_in_no_range(void)
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
-/* Each node is below one other, rows of children follow each other, and a node finds itself. */
+/* Each node is below one other, rows of children follow each other, and a node finds its place. */
 static u32 walk(const struct lst_place *place, u32 nr, u32 k, u32 depth)
 {
 	u32 i, seen = place->head != LST_TREE_ROOT, next = place->first + seen, deepest = depth;
@@ -146,7 +146,7 @@ static void sets_travel(void)
 	lst_set_free(&b);
 }
 
-/* Nodes [@first, @first + @nr): one is missing, one refused, the others answered once each. */
+/* Nodes [@first, @first + @nr): one is missing, one rejected, the others answered once each. */
 static void record_fill(struct lst_tree_record *rec, u32 first, u32 nr)
 {
 	struct lnet_process id = { .pid = LNET_PID };
@@ -296,7 +296,7 @@ static void a_test_is_stopped(void)
 	end();
 }
 
-/* Nodes tell the one above them what came of a wave; above the console there is none. */
+/* Nodes report the result of a wave to the node above them; above the console there is none. */
 static void a_console_tells_nobody(void)
 {
 	begin();
@@ -307,7 +307,7 @@ static void a_console_tells_nobody(void)
 	end();
 }
 
-/* ---- nodes that are not there ---------------------------------------------------------------- */
+/* ---- missing nodes --------------------------------------------------------------------------- */
 
 static void who_is_dead_is_missing(void)
 {
@@ -340,7 +340,7 @@ static void who_is_busy_refuses(void)
 	end();
 }
 
-/* Neither does who lost a node to another console have it back by force. */
+/* A console that has lost a node to another console does not get it back by force. */
 static void who_is_taken_over_refuses(void)
 {
 	begin();
@@ -407,7 +407,7 @@ static void a_silent_console_frees_its_nodes(void)
 	end();
 }
 
-/* ---- what nobody should ask ------------------------------------------------------------------ */
+/* ---- invalid requests ------------------------------------------------------------------------ */
 
 static u32 ask(struct lst_tree_ask_req *body, struct lst_sid sid)
 {
@@ -478,7 +478,7 @@ static u32 tell_root(u32 head, u64 wave)
 	return rpy.status;
 }
 
-/* Node 1, the first of the row, does not answer for a while, so that the wave goes on. */
+/* Node 1, the first of the row, does not answer for a while, so that the wave does not end. */
 static void a_record_counts_once(void)
 {
 	u64 wave;
@@ -501,7 +501,10 @@ static void a_record_counts_once(void)
 	end();
 }
 
-/* A body is words, each ended by a zero; what is none, or no number, is not looked at. */
+/*
+ * A body consists of words, each ended by a zero byte; any other body, or one with an invalid
+ * number, is rejected.
+ */
 static void bodies_may_be_anything(void)
 {
 	static const struct {
@@ -524,7 +527,7 @@ static void bodies_may_be_anything(void)
 		BODY("id=1\0bid=2\0type=ping\0from=a\0to=b\0mode=1\0seed=1", -EINVAL),
 		BODY("id=16\0bid=2\0type=ping\0from=a\0to=b\0ways=2", -EINVAL),
 		BODY("id=1\0bid=2\0type=brw\0from=a\0to=b\0size=1048577", -EINVAL),
-		{ "type=ping", 9, -EINVAL },		/* it does not end */
+		{ "type=ping", 9, -EINVAL },		/* no zero at its end */
 		{ "", 0, -EINVAL },
 #undef BODY
 	};

@@ -71,7 +71,7 @@ static void bulk_is_looked_at(void)
 	end();
 }
 
-/* One node sends what another session would: its client counts it, and is named. */
+/* One node sends the data of another session: its client counts it, and is named. */
 static void what_is_wrong_is_counted(void)
 {
 	begin();
@@ -115,7 +115,7 @@ static void both_ways_are_two_tests(void)
 	end();
 }
 
-/* Each node computes whom it sends to; all together each two nodes talk once. */
+/* Each node computes its receivers; in total, each two nodes exchange messages once. */
 static void maps_are_computed_at_the_nodes(void)
 {
 	begin();
@@ -128,7 +128,7 @@ static void maps_are_computed_at_the_nodes(void)
 	end();
 }
 
-/* One is of each kind; each has counts of its own, and a tree that is made anew begins anew. */
+/* One test of each kind runs, each with separate counts; a new tree starts with new counts. */
 static void kinds_run_beside_each_other(void)
 {
 	begin();
@@ -145,7 +145,7 @@ static void kinds_run_beside_each_other(void)
 	end();
 }
 
-/* Nodes count the tests of a batch, and consoles ask for those of groups by that number. */
+/* Nodes number the tests of a batch, and consoles query the tests of groups by that number. */
 static void a_batch_is_of_groups_or_of_the_tree(void)
 {
 	begin();

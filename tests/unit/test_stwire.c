@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Are messages of the network self-test read and written as the wire has them, in both orders? */
+/* Are messages of the self-test coded as the wire format specifies, in both byte orders? */
 #include "unit.h"
 #include "selftest/wire.h"
 #include "worked.h"
@@ -30,7 +30,7 @@ static void worked_examples(void)
 	UNIT_EQUAL(memcmp(again, e16 + FRAME, sizeof(again)), 0, "E16");
 }
 
-/* Where a number stands: each field gets a value of its own, and is looked for at its offset. */
+/* The offsets of numbers: each field has a separate value, which is expected at its offset. */
 static const struct row {
 	const char *name;
 	u32 type, feats, service;	/* service: of a TEST request */
@@ -80,7 +80,7 @@ static void number_put(u8 *buf, u32 size, u64 v, bool big)
 		buf[big ? size - 1 - i : i] = (u8)(v >> 8 * i);
 }
 
-/* The message of a row, by hand, in either order. */
+/* Writes the message of a row without the codec, in either byte order. */
 static void row_bytes(const struct row *row, u8 *buf, bool big)
 {
 	unsigned int i;
