@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a stock module takes by module parameters and ioctl: files of a directory stand for its
- * parameters, and what is asked of /dev/lnet is held against the layouts, byte by byte.
+ * Module parameters and ioctls of a stock module. Files of a directory replace its parameters, and
+ * requests to /dev/lnet are compared with the layouts, byte by byte.
  */
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
@@ -51,7 +51,7 @@ static void put(const char *name, const char *text)
 	fclose(f);
 }
 
-/* As it was written, a NUL as '|'. */
+/* Returns the file as it was written, with each NUL as '|'. */
 static const char *got(const char *name)
 {
 	static char text[64];
@@ -227,7 +227,7 @@ static void test_undo(void)
 	stock_close(c);
 }
 
-/* Offsets are those of the reference, where all that is told stands: common, then health. */
+/* The offsets are those of the reference, for a reply with all parts: common, then health. */
 static void test_stats(void)
 {
 	static const struct { const char *name; unsigned int at, bytes; } rows[] = {
@@ -328,7 +328,7 @@ static void test_routing(void)
 	stock_close(c);
 }
 
-/* Without netlink for it, a node is switched on and off by ioctl. */
+/* If netlink has no command for it, a node is switched on and off by ioctl. */
 static void test_configure(void)
 {
 	static const struct {
@@ -372,7 +372,7 @@ static struct {
 	u16 refused_cmd;
 } family;
 
-/* Commands of stock's family: 1 does, 2 dumps. */
+/* Commands of stock's family: bit 1 for a request, bit 2 for a dump. */
 static const u8 family_ops[FAMILY_LIMIT] = { [1] = 1, [2] = 3, [3] = 3, [4] = 3, [6] = 3, [7] = 2,
 					     [8] = 2, [10] = 1, [11] = 2, [12] = 3, [13] = 1,
 					     [14] = 1, [15] = 1, [16] = 2 };
@@ -436,7 +436,7 @@ static int verdict(const struct nlmsghdr *h, u16 type, int err, lnetctl_reply_fn
 	return reply(to, &end, end.h.nlmsg_len);
 }
 
-/* As the kernel: flags of a command beyond the limit are judged before the command is looked up. */
+/* As in the kernel, the flags of a command beyond the limit are checked before its look-up. */
 static int family_ask(void *arg, const void *msg, size_t len, lnetctl_reply_fn reply, void *to)
 {
 	const struct nlmsghdr *h = msg;

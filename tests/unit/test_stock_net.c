@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Do commands of lnetctl on interfaces have their effect on a stock module? A node stands for it.
+ * Do commands of lnetctl on interfaces take effect on a stock module? A node replaces the module.
  * As stock does, it ignores a NID that it does not have, and it ignores connections of one net.
  */
 #include <linux/genetlink.h>
@@ -13,7 +13,7 @@ static struct world world;
 static struct lnetctl *c;
 static struct stock stock;		/* nothing here needs an ioctl or a parameter */
 static unsigned int nr_set, nr_wildcards;
-static int err;				/* of the request @err_at to set something, from 1 */
+static int err;				/* of the @err_at-th request that sets something, from 1 */
 static unsigned int err_at;
 
 static bool has_text(const void *msg, size_t len, const char *text)

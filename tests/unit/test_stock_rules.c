@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Tests of the rules of stock's tool in lnet/fault/rule_table.c and rule_apply.c: what a rule
- * matches, when it hits, what it does, and how rules are kept. And of lnet/fault/fault.c.
+ * matches, when it acts, its effect, and how rules are stored. Also tests of lnet/fault/fault.c.
  */
 #define lnet_rule_add fault_t_add
 #define lnet_rule_del fault_t_del
@@ -31,7 +31,7 @@
 #define DROP LNET_RULE_K_STOCK_DROP
 #define DELAY LNET_RULE_K_STOCK_DELAY
 
-static struct lnet_hdr msg;	/* what is sent or received next */
+static struct lnet_hdr msg;	/* the next message to send or receive */
 static struct world *w;
 static struct lnet_pass pass;
 static struct lnet_rule_live got;	/* get() */
@@ -145,7 +145,7 @@ static unsigned int rx_many(unsigned int nr)
 	return dropped;
 }
 
-/* ---- what is a rule -------------------------------------------------------------------------- */
+/* ---- valid rules ----------------------------------------------------------------------------- */
 
 static const struct {
 	const char *name;
@@ -209,7 +209,7 @@ static void test_no_memory(void)
 	teardown();
 }
 
-/* ---- whom it matches ------------------------------------------------------------------------- */
+/* ---- matches --------------------------------------------------------------------------------- */
 
 static const struct {
 	const char *name;
@@ -286,7 +286,7 @@ static void test_matching(void)
 	}
 }
 
-/* ---- when it hits ---------------------------------------------------------------------------- */
+/* ---- times ----------------------------------------------------------------------------------- */
 
 static void test_rate(void)
 {
@@ -367,13 +367,13 @@ static void test_random_and_all(void)
 	teardown();
 }
 
-/* ---- what it does ---------------------------------------------------------------------------- */
+/* ---- effects --------------------------------------------------------------------------------- */
 
 static const struct {
 	const char *name;
 	u32 mask;
 	u8 when;
-	u32 outcomes;		/* that may come */
+	u32 outcomes;		/* that are possible */
 } doings[] = {
 	{ "dbg-005 local timeout", 1 << LNET_LOCAL_TIMEOUT, 0, 1 << LNET_LOCAL_TIMEOUT },
 	{ "dbg-015 remote timeout", 1 << LNET_REMOTE_TIMEOUT, 0, 1 << LNET_REMOTE_TIMEOUT },
@@ -549,7 +549,7 @@ static void test_ni_down(void)
 	teardown();
 }
 
-/* A NID fails so often, for what is asked of it and what comes from it together. */
+/* A NID fails as often as requested, counted for messages to it and from it together. */
 static void test_peer_fails(void)
 {
 	struct lnet_nid other;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Selection policies by ioctl: the words of their patterns, and what our tool asks a stock module,
- * which here is a table that keeps what it is given.
+ * Selection policies by ioctl: the words of their patterns, and the requests of our tool to a stock
+ * module. Here the module is a table that stores policies.
  */
 #include <linux/netlink.h>
 #include <uapi/lnet_ioctl.h>
@@ -10,7 +10,7 @@
 #include "unit.h"
 #include "no_family.h"
 
-#define SRC 0x00435253u	/* as they stand in memory */
+#define SRC 0x00435253u	/* in their order in memory */
 #define DST 0x00545344u
 #define RTE 0x00455452u
 
@@ -20,7 +20,7 @@ static const struct {
 	const char *text[LNET_NR_UDSP_ENDS];
 	u32 words[40];
 	unsigned int nr;
-	const char *again;	/* text[0] as it comes back, if otherwise */
+	const char *again;	/* text[0] as it is returned, if different */
 } rows[] = {
 	{ { "tcp", "", "" }, { SRC, 0, 2, 0, DST, 0, 0, 0, RTE, 0, 0, 0 }, 12, NULL },
 	{ { "tcp[1-3/2,9]", "", "" },

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The transition tables of stock LNet (behaviour.md 15) as rows: a state, an event, what comes of
- * it. Where a node of this project does otherwise by design (manual/deviations.md), the row says
- * so, and that is what is checked. 15.2 is test_md.c's table of lives.
+ * The transition tables of stock LNet (behaviour.md 15) as rows: a state, an event, the result. If
+ * a node of this project differs by design (manual/deviations.md), the row states the difference,
+ * and the test checks it. 15.2 is the table of lives in test_md.c.
  */
 #include "rails.h"
 #include "path/path.h"
@@ -27,7 +27,7 @@ enum event { NOTHING, TIME, LET_GO, ANSWER, NO_PEER, UNLINK, SHUTDOWN, NO_NI, ON
 static const struct request_row {
 	const char *row;
 	bool one_rail, stranger, full;	/* full: another has the only credit */
-	int type;			/* of what @fate is for */
+	int type;			/* of the messages with @fate */
 	enum rails_fate fate;
 	enum lnet_outcome how;
 	int count;
@@ -69,7 +69,7 @@ static const struct request_row {
 	  .event = TIME, .least = 2, .most = 2, .health = FELL },
 	{ "to be resent, shutdown: done(-ESHUTDOWN)", .one_rail = true, .type = RAILS_PUT,
 	  .fate = FATE_FAIL, .how = LNET_LOCAL_DROPPED, .count = -1, .event = SHUTDOWN,
-	  .status = -ESHUTDOWN, .least = 1, .most = 2 },	/* a ping found the path well */
+	  .status = -ESHUTDOWN, .least = 1, .most = 2 },	/* a ping found the path healthy */
 };
 
 static u64 health(void)
@@ -127,7 +127,7 @@ static void prepare(const struct request_row *r)
 	}
 }
 
-/* What it has is told once, its credits are back before that: rails_end() looks. */
+/* A request has one final event, after its credits are returned: rails_end() checks this. */
 static void test_request(void)
 {
 	const struct request_row *r;
@@ -139,7 +139,7 @@ static void test_request(void)
 		r = &requests[i];
 		prepare(r);
 		before = r->event == NO_NI ? 0 : health();
-		/* it waits for less time than the one that has the credit */
+		/* it ends before the one that has the credit */
 		tag = rails_put(0, 1, 64, LNET_ACK,
 				r->full && r->event == TIME ? NSEC_PER_SEC : 0);
 		req = &rails.req[tag];
@@ -174,7 +174,7 @@ static void goes_by(unsigned int rail, const char *row)
 	}
 }
 
-/* Row "failure". @sensitivity: S. Pings say nothing meanwhile, so that nothing heals. */
+/* Row "failure". @sensitivity: S. Pings have no effect meanwhile, so nothing heals. */
 static void fails(u64 sensitivity)
 {
 	tune("health_sensitivity", sensitivity);
@@ -186,9 +186,9 @@ static void fails(u64 sensitivity)
 }
 
 /*
- * Rows "failure" and "success". Here: a success gives back `health_step', and the interface is said
- * to be up after 16 successes in a row, not at 1000; either status is a change that others are
- * told of.
+ * Rows "failure" and "success". Here, a success adds `health_step'. The interface is advertised as
+ * up after 16 successes in a row, not at 1000. Other nodes are notified of each change of the
+ * status.
  */
 static void test_interface_health(void)
 {
@@ -255,7 +255,7 @@ static void test_interface(void)
 
 /* ---- 15.5: routing --------------------------------------------------------------------------- */
 
-/* Events: on, off, and the time that all others need to look, or to hear. */
+/* Events: on, off, and the time in which all other nodes check the router, or are notified. */
 static const struct routing_row {
 	const char *row, *events;
 	enum lnet_router_state state;
