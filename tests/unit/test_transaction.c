@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Transactions of management: all or nothing, whatever fails in the middle; interfaces that are
- * configured before they are there.
+ * Transactions of management: all requests take effect or none does, whatever fails in between.
+ * Also interfaces that are configured before they exist.
  */
 #include "control/command.h"
 #include "ctl_world.h"
@@ -40,7 +40,7 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The configuration as a text, for free(). */
+/* Returns the configuration as a text; the caller frees it with free(). */
 static char *export_of(struct world *w)
 {
 	char *text = NULL;
@@ -52,7 +52,7 @@ static char *export_of(struct world *w)
 	return text;
 }
 
-/* With its lines sorted: what an apply adds stands last. */
+/* The same with its lines sorted, because an apply adds its parts at the end. */
 static char *state_of(struct world *w)
 {
 	char *text = export_of(w), *sorted = NULL, *lines[2000], *line, *rest;
@@ -90,7 +90,7 @@ static const char old_text[] =
 	"udsp:\n- { idx: 0, src: tcp, action: { priority: 4 } }\n- { dst: tcp1, priority: 0 }\n"
 	"global:\n  retry_count: 5\n";
 
-/* Everything that can be different is. */
+/* Every value that can differ does. */
 static const char new_text[] =
 	"net:\n- net type: tcp\n  local NI(s):\n" NI("eth1", "32") NI("eth4", "64")
 	"- net type: tcp2\n  local NI(s):\n" NI("eth3", "64")
@@ -145,7 +145,7 @@ static void test_no_memory(void)
 
 	ctl_world_begin(&w);
 	states_begin(&w, &s);
-	/* The tunables that only the new one names stay. */
+	/* Tunables that only the new configuration names are not reset. */
 	UNIT_EQUAL(lnetctl_set(w.c, "health_step", "1"), 0, "health_step");
 	for (nth = 1; nr_done < 3; nth++) {
 		int rc;
@@ -167,7 +167,7 @@ static void test_no_memory(void)
 	ctl_world_end(&w);
 }
 
-/* The last request of all is refused by the node, when all others have been carried out. */
+/* The node rejects the last request of all, after it has carried out all others. */
 static void test_undone(void)
 {
 	static const char bad[] = "- primary nid: 10.0.4.1@tcp\n";
@@ -197,7 +197,7 @@ static void test_undone(void)
 	ctl_world_end(&w);
 }
 
-/* Errors are found before anything changes, and name the line. */
+/* Errors are found before anything changes, and their messages name the line. */
 static void test_checked(void)
 {
 	static const struct {
@@ -284,7 +284,10 @@ static void test_senders(void)
 	ctl_world_end(&w);
 }
 
-/* Who was silent for a minute has gone, with what it sent, and hears so if it comes again. */
+/*
+ * A client without requests for a minute is removed with its requests, and gets an error if it
+ * sends another one.
+ */
 static void test_silence(void)
 {
 	const u16 begin = LNET_NL_F_CREATE, commit = LNET_NL_F_REPLACE;

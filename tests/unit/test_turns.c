@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Large requests to a peer behind a router: few at a time by each of its interfaces, whatever the
- * driver has given back; the others wait for their turn, and leave in all ways.
+ * Large requests to a peer behind a router. Only a few are in flight through each of its
+ * interfaces, however many the driver has completed. The others wait for their turn, and end in all
+ * ways.
  */
 #include "routes.h"
 
 #define LARGE (LNET_LARGE + 1)
 
-/* What the router passes on stays on the way: nothing of it is answered. */
+/* Messages that the router forwards are delayed, so none of them is answered. */
 static void stuck(unsigned int router, int type)
 {
 	rails_on((int)router, -1, type, FATE_DELAY, LNET_OK, -1);
@@ -62,7 +63,7 @@ static void test_few(void)
 	rails_end();
 }
 
-/* What is asked for is as large on its way back, and has the same router. */
+/* The REPLY to a GET is as large as a PUT, and passes the same router. */
 static void test_gets(void)
 {
 	unsigned int i;
@@ -121,7 +122,7 @@ static void test_two_routers(void)
 	rails_end();
 }
 
-/* Those who wait go by another router when theirs is silent. */
+/* Waiting requests use another router if theirs is unresponsive. */
 static void test_silent(void)
 {
 	unsigned int i;
@@ -165,7 +166,7 @@ static void test_given_up(void)
 	rails_end();
 }
 
-/* Whoever finds no room in the window gives its turn on: nobody is left behind. */
+/* A request that finds no room in the window passes its turn on, so no request waits for ever. */
 static void test_no_room(void)
 {
 	unsigned int i;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Tests of lnet/topology/udsp.c: which rules there may be, in which order they count, what they
- * make of each path, at once and for those to come.
+ * Tests of lnet/topology/udsp.c: which policies are valid, their order, and their effect on
+ * existing and future paths.
  */
 #include "node.h"
 #include "topology/topology.h"
@@ -29,7 +29,7 @@ static int add(struct lnet *ln, int idx, const char *src, const char *dst, s64 p
 	return lnet_udsp_add(ln, idx, &r);
 }
 
-/* ---- which there may be ---------------------------------------------------------------------- */
+/* ---- valid policies -------------------------------------------------------------------------- */
 
 static const struct {
 	const char *src, *dst, *rte;
@@ -175,7 +175,7 @@ static void test_set(void)
 	node_end(ln);
 }
 
-/* ---- what is chosen -------------------------------------------------------------------------- */
+/* ---- selection ------------------------------------------------------------------------------- */
 
 /*
  *	10.0.0.1@tcp  10.0.0.2@tcp	two of ours on one net, one on another:
@@ -194,7 +194,7 @@ static struct lnet *three_begin(void)
 	return ln;
 }
 
-/* Whose turn it is stands as if others had used the interfaces meanwhile. */
+/* Sets random round-robin positions, as if others had used the interfaces meanwhile. */
 static void turns_shuffle(struct lnet *ln, struct lnet_peer *peer)
 {
 	static u64 seed = 1;
@@ -207,7 +207,7 @@ static void turns_shuffle(struct lnet *ln, struct lnet_peer *peer)
 		pni->turn = (seed = seed * 6364136223846793005ULL + 1) >> 60;
 }
 
-/* Which pairs are taken in many choices, as "1-8 2-9": last bytes, 3 for tcp1. */
+/* Prints the pairs that many selections return, as "1-8 2-9": last bytes, 3 for tcp1. */
 static void chosen(struct lnet *ln, char *text, size_t size, unsigned int *decider)
 {
 	struct lnet_nid first = nid("10.0.0.8@tcp");
@@ -307,7 +307,7 @@ static void rules_add(struct lnet *ln, unsigned int i)
 				       choices[i].rule[k].priority), 0, choices[i].name);
 }
 
-/* Rules that come to what is there. */
+/* Policies are added to existing interfaces and peers. */
 static void test_choices(void)
 {
 	struct lnet *ln = three_begin();
@@ -326,7 +326,7 @@ static void test_choices(void)
 	node_end(ln);
 }
 
-/* Interfaces and peers that come to rules. */
+/* Interfaces and peers are added to existing policies. */
 static void test_later(void)
 {
 	unsigned int i, decider;
@@ -366,7 +366,7 @@ static void test_health_first(void)
 	node_end(ln);
 }
 
-/* ---- what is shown, and asked by routes ------------------------------------------------------ */
+/* ---- shows and routes ------------------------------------------------------------------------ */
 
 static void expect_info(struct lnet *ln, enum lnet_udsp_end end, const char *text, s64 net, s64 one)
 {

@@ -2,7 +2,7 @@
 /* Exactly-once rule 7: aborted receives after which a request on a lazy portal keeps its buffer. */
 #include "rails.h"
 
-/* Two copies of a PUT to a lazy portal, half received; the ACK for the first is lost. */
+/* Two attempts of a PUT to a lazy portal, half received; the ACK for the first is lost. */
 static unsigned int two_receives(void)
 {
 	unsigned int tag;

@@ -157,7 +157,7 @@ static void test_share(void)
 	fake_end();
 }
 
-/* Questions of a peer that reads no acknowledgements: how many, until the driver closes the set. */
+/* Sends requests for acknowledgements, and reads none; returns how many until the set is closed. */
 static unsigned int ask(unsigned int most)
 {
 	unsigned int i;

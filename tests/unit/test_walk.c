@@ -25,7 +25,7 @@ static unsigned int pausing(unsigned int to)
 	return nr;
 }
 
-/* Sends @nr requests that fail on each path and then pause for a second. The first tag. */
+/* Sends @nr requests that fail on each path and then pause for a second; returns the first tag. */
 static unsigned int put_in_vain(unsigned int to, unsigned int nr)
 {
 	unsigned int first = rails.nr_tags + 1, i;
@@ -116,7 +116,7 @@ static void test_others(void)
 	rails_end();
 }
 
-/* One slice: how many messages leave the queue of rail 0. */
+/* Runs one slice; returns how many messages leave the queue of rail 0. */
 static unsigned int moved(struct lnet_pass *p)
 {
 	const struct lnet_peer_ni *pni = rails_path(0, 1, 0)->pni;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The receiver's windows: made by openings only, bounded, dropped when they may be. */
+/* The receiver's windows: created only by session open requests, bounded, dropped if permitted. */
 #include <lnet/wire.h>
 #include "rails.h"
 #include "receive/receive.h"
@@ -98,7 +98,7 @@ static void open_for(u64 nonce, u32 hold_ms)
 	rails_pump();
 }
 
-/* Nobody makes this node hold memory for weeks. */
+/* A peer cannot make this node hold memory for weeks. */
 static void test_hold_time(void)
 {
 	rails_begin(NULL);
@@ -195,7 +195,7 @@ static void test_dropped(void)
 	rails_end();
 }
 
-/* Rails keep no order among them: what comes before its turn has an ACK of its own, and no more. */
+/* Rails have no common order: an early request gets a separate ACK, and no other one. */
 static void test_acks_in_turn(void)
 {
 	unsigned int tag[3], i;

@@ -31,7 +31,7 @@ void suite_##noun(void)							\
 	unit_suite_add(#noun, cases, ARRAY_SIZE(cases));		\
 }
 
-/* As CU_ASSERT, but says the numbers or texts that differ, and in which row of a table. */
+/* As CU_ASSERT, but prints the numbers or texts that differ, and the row of the table. */
 void unit_equal(long long got, long long want, const char *what, const char *file, int line);
 void unit_text(const char *got, const char *want, const char *what, const char *file, int line);
 #define UNIT_EQUAL(got, want, row)	\

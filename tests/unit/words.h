@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Attributes of a request in words that a test can compare. */
+/* Attributes of a request as words that a test can compare. */
 #ifndef TESTS_UNIT_WORDS_H
 #define TESTS_UNIT_WORDS_H
 
 #include "control/control.h"
 
-/* "text", #number, { list }; the length */
+/* Writes "text", #number, { list }; returns the length. */
 static inline size_t words(const void *attrs, size_t len, char *out, size_t size)
 {
 	struct lnet_req r;
