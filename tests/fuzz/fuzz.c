@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the fuzzers share. */
+/* Functions that all fuzzers use. */
 #include <stdlib.h>
 #include "fuzz.h"
 #include "unit.h"
@@ -59,7 +59,7 @@ FILE *fuzz_null(void)
 	return null;
 }
 
-/* ---- what worlds of the unit tests assert ---- */
+/* ---- asserts of the unit tests' worlds ------- */
 
 CU_BOOL CU_assertImplementation(CU_BOOL ok, unsigned int line, const char *what, const char *file,
 				const char *function, CU_BOOL fatal)

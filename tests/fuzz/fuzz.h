@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the fuzzers share: taking an input apart, and the asserts of the unit tests' worlds, which
- * end the process.
+ * Functions that all fuzzers use: reading an input, and the asserts of the unit tests' worlds,
+ * which end the process.
  */
 #ifndef TESTS_FUZZ_FUZZ_H
 #define TESTS_FUZZ_FUZZ_H
@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include "plat.h"
 
-/* Called by libFuzzer with any bytes, again and again in one process; always 0. */
+/* libFuzzer calls this function with any bytes, many times in one process. Returns 0. */
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
-/* What is left of an input. Numbers are little-endian and 0 beyond its end. */
+/* The rest of an input. Numbers are little-endian, and 0 beyond its end. */
 struct fuzz_in {
 	const u8 *at, *end;
 };
@@ -32,10 +32,10 @@ u16 fuzz_u16(struct fuzz_in *in);
 u32 fuzz_u32(struct fuzz_in *in);
 u64 fuzz_u64(struct fuzz_in *in);
 /*
- * The next *len bytes, fewer at the end, as a copy of just that size, so that the sanitizer sees a
- * read beyond it. The caller's, for free().
+ * Returns the next *len bytes, fewer at the end, as a copy of exactly that size, so that the
+ * sanitizer detects a read beyond it. The caller frees it with free().
  */
 u8 *fuzz_bytes(struct fuzz_in *in, size_t *len);
-FILE *fuzz_null(void);		/* where prints go */
+FILE *fuzz_null(void);		/* for output that nobody reads */
 
 #endif

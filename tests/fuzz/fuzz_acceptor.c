@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Fuzzer of the acceptor request: what is accepted encodes to the bytes that came. */
+/* Fuzzer of the acceptor request: an accepted one encodes to the bytes that were received. */
 #include "fuzz.h"
 #include "lnd/socklnd/wire.h"
 
@@ -12,7 +12,7 @@ static void check_same(const struct lnet_acr *acr, const u8 *data, unsigned int 
 	BUG_ON(lnet_acr_encode(buf, acr) != need);
 	BUG_ON(lnet_acr_decode(&again, buf, need, &same) != LNET_ACR_OK || same != need);
 	BUG_ON(!lnet_nid_same(&acr->nid, &again.nid) || acr->version != again.version);
-	/* A NID of 8 bytes has one form, but some bytes name ANY in others. */
+	/* A NID of 8 bytes has one form, but ANY has several, so version 1 is not compared. */
 	BUG_ON(acr->version == 2 && memcmp(buf, data, need));
 }
 
@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	BUG_ON(need > LNET_ACR_SIZE_MAX || (what == LNET_ACR_MORE) != (size < need));
 	if (what == LNET_ACR_OK)
 		check_same(&acr, data, need);
-	/* Our answer is one that we take ourselves, and no question again. */
+	/* We accept our own reply, and it is not a query. */
 	if (what == LNET_ACR_REPLY)
 		BUG_ON(lnet_acr_reply(buf) != sizeof(buf) ||
 		       lnet_acr_decode(&again, buf, sizeof(buf), &wants) != LNET_ACR_OK);

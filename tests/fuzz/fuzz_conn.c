@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Fuzzer of the byte streams of connections: the protocol of the TCP driver with the real core
- * behind it, on sockets of memory. The stranger at their other ends dials, answers dials, and says
- * anything.
+ * behind it, on sockets in memory. An unknown peer at their other ends connects, accepts
+ * connections, and sends any bytes.
  *
- * Input: steps, a byte each, and what they need. In what is fed, eight times 'G' stand for the
- * grant that the node last gave, sixteen times 'H' for the handle of the request that it last sent.
+ * Input: steps, each a byte and its arguments. In FEED, eight times 'G' are replaced by the session
+ * ID that the node sent last. Sixteen times 'H' are replaced by the wire handle of the request that
+ * it sent last.
  */
 #include <stdlib.h>
 #include <lnet/socklnd.h>
@@ -22,11 +23,11 @@ enum step {
 	DIAL, FEED, PICK, RUN, PUT, GET, CONNECTED, END, BUFFER, BREAK, BLOCK, ROUTE, SET, NR_STEPS
 };
 
-#define NR_NIS		3	/* the last one on a net of its own: messages go through to it */
+#define NR_NIS		3	/* the last one on a separate net, to which the node forwards */
 #define SOCKS		32
 #define STEPS_MAX	64
 #define PORTAL		4	/* with memory */
-#define LAZY		7	/* gets some by BUFFER */
+#define LAZY		7	/* gets memory by BUFFER */
 #define MEMORY		4096U
 
 struct stream {
@@ -41,9 +42,9 @@ static struct world {
 	struct lnet *ln;
 	struct lnet_ni *ni[NR_NIS];
 	struct stream stream[SOCKS];
-	unsigned int nr, at;	/* at: the stream that is meant */
+	unsigned int nr, at;	/* at: the stream that steps use */
 	lnet_md_t md;
-	u8 grant[8], handle[16];	/* as the node wrote them */
+	u8 grant[8], handle[16];	/* as the node sent them */
 	u8 memory[3][MEMORY];
 } w;
 
@@ -72,7 +73,7 @@ static int io_dial(struct sock_conn *c, const struct lnet_nid *to)
 	return 0;
 }
 
-/* The stranger listens for names: of a grant in an answer, of a request. */
+/* Stores the session ID in a reply of the node, and the wire handle of its request. */
 static void overhear(const u8 *at, size_t len)
 {
 	static const u8 frame[4] = { LNET_KSOCK_LNET }, magic[4] = "open";
@@ -183,7 +184,7 @@ static void ni_stop(struct lnet_ni *ni)
 	sock_ni_fini(sn);
 }
 
-/* What is due on all NIs and in the core. */
+/* Does all work that is due on the NIs and in the core. */
 static void work(void)
 {
 	u8 staging[64];
@@ -240,7 +241,7 @@ static void dial(struct fuzz_in *in)
 
 static void readable(struct stream *s)
 {
-	/* No larger than what comes: the sanitizer sees a read beyond it. */
+	/* No larger than the received bytes, so the sanitizer detects a read beyond them. */
 	size_t size = max_t(size_t, s->nr_in, 1), before;
 	u8 *staging = malloc(size);
 	struct lnet_pass p;
@@ -281,7 +282,7 @@ static void feed(struct fuzz_in *in, struct stream *s)
 		s->nr_in = len;
 		readable(s);
 		work();
-		if (s->c && s->nr_in)	/* it stopped reading: a buffer may come */
+		if (s->c && s->nr_in)	/* reading stopped: a buffer may become available */
 			run(NSEC_PER_SEC, 4);
 		if (s->c && s->nr_in)
 			readable(s);
@@ -347,7 +348,9 @@ static void blocks(struct stream *s)
 	release();
 }
 
-/* Then it is asked, as before a deletion, whether the peers have acknowledged it. */
+/*
+ * Drains @ni or not, then checks, as before a deletion, whether the peers have acknowledged this.
+ */
 static void drain(struct lnet_ni *ni, bool drained)
 {
 	struct lnet_peer *behind = NULL;
@@ -359,8 +362,8 @@ static void drain(struct lnet_ni *ni, bool drained)
 }
 
 /*
- * What an operator does meanwhile: discovery off or on, a peer locked, credits of a router, an
- * interface drained, or two peers configured.
+ * Acts as an operator: discovery off or on, a peer locked, credits of a router, an interface
+ * drained, or two peers configured.
  */
 static void configure(u8 how)
 {
@@ -422,7 +425,7 @@ static void begin(void)
 	ops.ni_start = ni_start;
 	ops.ni_stop = ni_stop;
 	BUG_ON(lnet_create(&w.ln, &cfg) || lnet_lnd_register(w.ln, &ops));
-	/* The address is a byte of the input, which no NID of the input would equal. */
+	/* The address is a byte of the input, so it would equal no NID of the input. */
 	BUG_ON(lnet_tunable_set(w.ln, "hello_address", 0) ||
 	       lnet_tunable_set(w.ln, "hold_max", 2048) ||
 	       lnet_tunable_set(w.ln, "tiny_router_buffers", 2) ||

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Fuzzer of management replies: a node that answers anything to lnetctl's question gets a verdict,
- * and what it said becomes a document that prints.
+ * Fuzzer of management replies. Whatever a node replies to lnetctl's request, lnetctl returns a
+ * result, and the reply becomes a document that can be printed.
  *
- * Input: a byte of modes, then datagrams: two bytes of length and the bytes, or with FRAMED a byte
- * of kind, flags, a length, and the payload of one message behind its headers.
+ * Input: a byte of modes, then datagrams. A datagram is two bytes of length and the bytes. With
+ * FRAMED it is a byte of kind, flags, a length, and the payload of one message behind its headers.
  */
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
 #include "fuzz.h"
 #include "utils/lib/client.h"
 
-enum { FRAMED = 1, CHANGE = 2 };	/* CHANGE: no dump was asked for */
+enum { FRAMED = 1, CHANGE = 2 };	/* CHANGE: no dump was requested */
 
 struct node {
 	struct fuzz_in in;
 	u8 modes;
 };
 
-/* Of a datagram of one message; free() it. */
+/* Returns a datagram of one message; the caller frees it with free(). */
 static u8 *message(struct fuzz_in *in, u32 seq, size_t *len)
 {
 	static const u16 types[] = { LNET_NL_USER_TYPE, NLMSG_ERROR, NLMSG_DONE, NLMSG_NOOP };
@@ -75,7 +75,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	call.flags = node.modes & CHANGE ? 0 : NLM_F_DUMP;
 	rc = link_talk(l, &call);
 	BUG_ON(strlen(call.text) >= sizeof(call.text));
-	BUG_ON(!rc && size < 2);	/* silence is no success */
+	BUG_ON(!rc && size < 2);	/* no reply is no success */
 	link_close(l);
 	doc = reply_finish(&r);
 	print(doc);

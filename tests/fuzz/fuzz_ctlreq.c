@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Fuzzer of management requests: a daemon's socket gets datagrams of any content, and what it
- * answers is what lnetctl takes.
+ * Fuzzer of management requests: the socket of a daemon receives datagrams of any content, and
+ * lnetctl accepts its replies.
  *
- * Input: a byte of modes, then datagrams: two bytes of length and the bytes, or with FRAMED a
- * command, a version, flags, a length, and the attributes of one message.
+ * Input: a byte of modes, then datagrams. A datagram is two bytes of length and the bytes. With
+ * FRAMED it is a command, a version, flags, a length, and the attributes of one message.
  */
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
@@ -173,7 +173,7 @@ static void end(struct world *w)
 {
 	unsigned int i;
 
-	for (i = 0; i < 8; i++) {	/* pings that were asked for end */
+	for (i = 0; i < 8; i++) {	/* requested pings end */
 		node_env.now_ns += NSEC_PER_SEC;
 		serve(w);
 	}

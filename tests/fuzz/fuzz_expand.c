@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Fuzzer of what people type: NID lists with ranges, interfaces, CPT lists, times. */
+/* Fuzzer of texts that users enter: NID lists with ranges, interfaces, CPT lists, times. */
 #include "fuzz.h"
 #include "utils/lib/client.h"
 
 #define NIDS_MAX 128
 
-/* In the place of the library's: nobody else is asked. */
+/* Replaces the library's function, so no name server is queried. */
 int ctl_host_resolve(const char *host, char *addr, size_t size)
 {
 	BUG_ON(!*host);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Fuzzer of opening and grant, and of all that is marked (spec/exactly-once.md): two nodes with two
- * rails, messages that are lost, doubled and late, and a peer that lies: in its ping info, its
- * grant, in headers with the names of requests that are under way.
+ * Fuzzer of session open requests and their replies, and of tracked requests
+ * (manual/internals/exactly-once.md). Two nodes have two rails, and messages are lost, duplicated
+ * and late. A peer sends false data: in its ping info, in its session ID, in headers with the IDs
+ * of requests in flight.
  *
- * Input: steps, a byte each, and what they need. Every request ends once, all credits come back,
- * and while nobody lies, nothing takes effect twice and what succeeded took effect.
+ * Input: steps, each a byte and its arguments. Every request ends once, and all credits are
+ * returned. While no data is false, nothing takes effect twice, and each request that succeeded
+ * took effect.
  */
 #include <stdlib.h>
 #include <lnet/wire.h>
@@ -16,7 +18,7 @@ enum step { PUT, GET, RULE, RUN, RELEASE, RESTART, FORGE, LIE, LAND, GIVE, LOST,
 	    CODEC, CLEAR, GONE, NR_STEPS };
 
 #define STEPS_MAX	64
-#define RUN_MAX_NS	(200 * NSEC_PER_SEC)	/* more brings nothing but recovery pings */
+#define RUN_MAX_NS	(200 * NSEC_PER_SEC)	/* a longer run adds only recovery pings */
 
 struct play {
 	struct fuzz_in in;
@@ -36,16 +38,19 @@ static void codec(struct play *play)
 	if (!lnet_grant_decode(bytes, (u32)len, &W, &instance, &grant)) {
 		BUG_ON(!W || W > 16383 || !grant || !~grant);
 		lnet_grant_encode(again, W, instance, grant);
-		again[12] = bytes[12];		/* reserved: whatever it says */
+		again[12] = bytes[12];		/* reserved: any value */
 		memcpy(again + 12, bytes + 12, 4);
 		BUG_ON(memcmp(again, bytes, sizeof(again)));
 	}
 	free(bytes);
 }
 
-/* ---- lies ---- */
+/* ---- false data --- */
 
-/* What node @from would call its last request, or its peer's grant, or anything. */
+/*
+ * The handle of the last request. The input may replace its session ID by that of either node, by
+ * the peer's instance number, or by any number, and change its sequence.
+ */
 static struct lnet_handle handle(struct play *play, unsigned int from)
 {
 	struct lnet_handle h = rails.last.hdr.msg.put.ack_wmd;
@@ -111,7 +116,10 @@ static void fill(struct play *play, struct lnet_hdr *hdr, const struct lnet_hand
 	}
 }
 
-/* A message of @from to the other that @from's core never sent: as bytes, so that it is decoded. */
+/*
+ * A message from @from to the other node that @from's core never sent. It is sent as bytes, so that
+ * the receiver decodes it.
+ */
 static void forge(struct play *play)
 {
 	u8 what = fuzz_u8(&play->in), buf[LNET_HDR_SIZE_MAX];
@@ -145,7 +153,7 @@ static void forge(struct play *play)
 	rails_pump();
 }
 
-/* What was delayed says something else: a grant, a ping info, a payload. */
+/* Changes a delayed message: a session ID, a ping info, a payload. */
 static void lie(struct play *play)
 {
 	u8 at = fuzz_u8(&play->in);
@@ -199,7 +207,7 @@ static void tune(struct play *play)
 					     "retry_count", "copy_budget", "hold_time" };
 	u8 which = fuzz_u8(&play->in);
 
-	/* Out of range: refused. */
+	/* A value out of range is rejected. */
 	lnet_tunable_set(rails.node[which >> 7].ln, names[(which & 0x7f) % ARRAY_SIZE(names)],
 			 fuzz_u16(&play->in));
 }
@@ -224,7 +232,7 @@ static void again(void)
 	rails_pump();
 }
 
-/* What finds no memory waits, or does not any more; or memory comes. */
+/* Makes a portal lazy or not, or attaches memory for the requests that found none. */
 static void park(struct play *play)
 {
 	u8 what = fuzz_u8(&play->in);
@@ -308,11 +316,11 @@ static void check_effects(const struct play *play)
 		const struct rails_req *r = &rails.req[i];
 
 		/*
-		 * A refused request that one attempt carried gets a new name (rule 11): a copy of
-		 * that attempt, which no connection makes, may be what was refused.
+		 * A rejected request that one attempt carried gets a new request ID (rule 11). The
+		 * rejection may be of a copy of that attempt, which no real connection makes.
 		 */
 		BUG_ON(r->nr_effects > 1 && !(play->restarted && r->nr_copies));
-		/* Of an unmarked PUT without ACK success says no more than that it left. */
+		/* The success of an untracked PUT without ACK proves only that it was sent. */
 		BUG_ON(!r->status && !r->nr_effects && !play->restarted &&
 		       !(r->kind == LNET_EVENT_SEND && r->nr_plain));
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Fuzzer of the LNet header: what is accepted keeps the limits and says the same when encoded
- * again.
+ * Fuzzer of the LNet header: an accepted one keeps the limits, and is unchanged when it is encoded
+ * and decoded again.
  */
 #include "fuzz.h"
 #include "lnet/wire.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Fuzzer of the HELLO: what is accepted encodes to a HELLO that says the same. */
+/* Fuzzer of the HELLO: an accepted one encodes to a HELLO with the same values. */
 #include "fuzz.h"
 #include "lnd/socklnd/wire.h"
 
@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	unsigned int need = 0;
 	enum lnet_hello_what what = lnet_hello_decode(&hello, data, size, &need);
 
-	/* Within what a connection collects, or it could never be decided. */
+	/* At most the size that a connection collects, or the HELLO could never be decided. */
 	BUG_ON(need > LNET_HELLO_SIZE_MAX || (what == LNET_HELLO_MORE) != (size < need));
 	if (what == LNET_HELLO_OK)
 		check_same(&hello);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Fuzzer of the frame header and of merging zero-copy answers. */
+/* Fuzzer of the frame header and of merging zero-copy acknowledgements. */
 #include "fuzz.h"
 #include "lnd/socklnd/wire.h"
 
@@ -13,7 +13,7 @@ static u64 nr_acked(const u64 pair[2])
 	return ack.nr;
 }
 
-/* Each merged cookie is one more acknowledged, none that did not fit is. */
+/* Each merged cookie adds one to the acknowledged cookies; one that does not fit adds none. */
 static void check_merge(const u8 *data, size_t size)
 {
 	u64 pair[2] = { 0, 0 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Fuzzer of NID, net and list texts: what is read prints and reads again as the same, and a list
- * that is one NID has it.
+ * Fuzzer of NID, net and list texts. An accepted text is printed as one that is parsed as the same
+ * value. A list of one NID matches this NID.
  *
- * Input: a text; behind a NUL, if there is one, the text of a NID that a list is asked for, and
- * behind the next the bytes of one.
+ * Input: a text; behind a NUL, if there is one, the text of a NID to look up in a list; behind the
+ * next NUL the bytes of a NID.
  */
 #include <stdlib.h>
 #include "fuzz.h"
@@ -34,7 +34,7 @@ static void check_net(const char *text)
 	if (lnet_net_parse(&net, text))
 		return;
 	lnet_net_str(net, buf);
-	/* What has no name prints, but so that nobody takes it for one. */
+	/* A net without a name is printed as a text that is not accepted as a net. */
 	if (lnet_net_addr_form(net) == LNET_ADDR_UNKNOWN)
 		BUG_ON(!lnet_net_parse(&again, buf) && net != LNET_NET_ANY);
 	else
@@ -47,7 +47,7 @@ static void check_list(const char *text, const char *other, const struct lnet_ni
 	struct lnet_nid nid;
 
 	if (!lnet_nidlist_parse(&list, text)) {
-		/* Of loopback there is one address, which lists do not know by its other names. */
+		/* Loopback has one address; lists do not match its other names. */
 		if (!lnet_nid_parse(&nid, text) && !lnet_nid_is_lo(&nid))
 			BUG_ON(!lnet_nidlist_match(&list, &nid));
 		if (!lnet_nid_parse(&nid, other))
@@ -57,7 +57,7 @@ static void check_list(const char *text, const char *other, const struct lnet_ni
 	lnet_nidlist_free(&list);
 }
 
-/* Any bytes that came as a NID and passed the check have a text. */
+/* Any bytes that pass the check as a NID have a text. */
 static void check_raw(const struct lnet_nid *raw)
 {
 	char buf[LNET_NIDSTR_SIZE];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Fuzzer of the ping info: what is complete can be written again and is then read as the same.
- * The last byte says how many NIDs the reader has room for.
+ * Fuzzer of the ping info: a complete one can be encoded again, and is then decoded as the same.
+ * The last byte is the number of NIDs for which the reader has room.
  */
 #include <stdlib.h>
 #include "fuzz.h"
@@ -34,7 +34,7 @@ static void check_again(const struct lnet_pinginfo *info, const struct lnet_ping
 	BUG_ON(info->nr && !lnet_nid_same(&read[0].nid, &nis[0].nid));
 	for (i = 0; i < info->nr; i++)
 		BUG_ON(!has(read, again.nr, &nis[i]));
-	/* One byte less does not fit, and nothing is written for it. */
+	/* A buffer with one byte less is too small, and nothing is written to it. */
 	BUG_ON(lnet_pinginfo_encode(buf, len - 1, info->features, info->pid, info->seq, nis,
 				    info->nr) != -ENOSPC);
 }

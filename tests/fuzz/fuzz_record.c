@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Fuzzer of the reader of recordings, as `lnetsim --replay FILE` calls it: what is taken has
- * records that can be, in order, and their sum; what is cut, or has a bit that is another one, is
- * refused.
+ * Fuzzer of the reader of recordings, as `lnetsim --replay FILE` calls it. An accepted file has
+ * valid records, in order, and their sum. A truncated file, or one with a changed bit, is rejected.
  *
- * The first byte says what is mended before the rest is read as a file, so that inputs reach what
- * is behind the checks of the head.
+ * The first byte selects the fields that are corrected before the rest is read as a file. So inputs
+ * reach the code behind the checks of the head.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -78,7 +77,7 @@ static void check_taken(const struct lnet_rec_head *head, const struct lnet_rec 
 	}
 }
 
-/* One bit of a record that was taken is another one: that is found. */
+/* Changes one bit of an accepted record, which the reader must detect. */
 static void check_spoilt(u8 *data, size_t len, u8 where)
 {
 	struct lnet_rec_head head;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Fuzzer of the network self-test: any bytes as a message, and requests of all kinds to a node that
- * serves them, with bulk memory that says anything. What is decoded is encoded to the same again;
- * nothing the node is told makes it fail, and in the end it is free.
+ * serves them. The bulk memory has any content. A decoded message encodes to the same bytes. No
+ * request makes the node fail, and at the end it is free.
  *
- * Input: steps, a byte each, and what they need.
+ * Input: steps, each a byte and its arguments.
  */
 #include <stdlib.h>
 #include "fuzz.h"
@@ -73,12 +73,12 @@ static void session_set(struct lst_msg *req)
 		req->add_req.sid = st_sid;
 		break;
 	default:
-		/* All others have it behind the match bits. */
+		/* All other requests have it behind the match bits. */
 		req->make_session_req.sid = st_sid;
 	}
 }
 
-/* What is small and legal more often than chance would have it. */
+/* Sets small and valid values more often than random bytes would contain them. */
 static void test_set(struct play *play, struct lst_msg *req)
 {
 	u8 what = fuzz_u8(&play->in);
@@ -97,7 +97,7 @@ static void test_set(struct play *play, struct lst_msg *req)
 	lst_dest_encode(play->list[play->nr], 0, &dest);
 }
 
-/* A test of ours: some small one, of which some bytes may be others. */
+/* A test of ours: a small one, of which the input may change some bytes. */
 static void plan_set(struct play *play, struct lst_msg *req)
 {
 	u8 what = fuzz_u8(&play->in), size = fuzz_u8(&play->in), i;
@@ -123,7 +123,7 @@ static void plan_set(struct play *play, struct lst_msg *req)
 	}
 }
 
-/* What a node of a tree is told, in bytes that it fetches, or that stand in the request. */
+/* A request to a node of a tree, with a body that the node fetches or that the request contains. */
 static void tree_set(struct play *play, struct lst_msg *req)
 {
 	u8 what = fuzz_u8(&play->in), head = fuzz_u8(&play->in);
@@ -233,7 +233,7 @@ static void ask(struct play *play)
 	st_run(1);
 }
 
-/* A message as it is, to any portal; LNet's own memory of it is the play's. */
+/* Sends a message as it is to any portal; LNet uses memory of @play for it. */
 static void raw(struct play *play)
 {
 	struct lnet_md_cfg cfg = { .start = play->bytes, .length = sizeof(play->bytes), .cpt = -1,
@@ -259,7 +259,7 @@ static void raw(struct play *play)
 	st_run(1);
 }
 
-/* What nodes answer is lost for a while, or all that they send; or their drivers do not take it. */
+/* Replies of a node are lost for a while, or all its messages; or its driver fails to send them. */
 static void answers(struct play *play)
 {
 	u8 what = fuzz_u8(&play->in);
@@ -327,7 +327,9 @@ static void play_step(struct play *play)
 
 static u64 carried;
 
-/* A test without end takes no time here: after so much the wire is cut, so that time goes on. */
+/*
+ * An endless test takes no time here. After CARRY_MAX bytes the wire is cut, so that time passes.
+ */
 static void carry(struct rails_msg *m)
 {
 	carried += m->len + 1000;

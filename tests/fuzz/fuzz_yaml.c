@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Fuzzer of configuration files: what is read becomes well-formed attributes, prints, and is
- * imported into a node, which then exports what can be read again.
+ * Fuzzer of configuration files: an accepted file becomes well-formed attributes, can be printed,
+ * and is imported into a node. The node's export can then be read.
  */
 #include "fuzz.h"
 #include "control/control.h"
@@ -13,7 +13,7 @@ static void check_request(const struct lnetctl_node *doc)
 {
 	struct request r;
 
-	/* The reader takes deeper files than the protocol carries. */
+	/* The reader accepts deeper files than the protocol can carry. */
 	if (!request_encode(&r, doc))
 		lnet_req_check(r.buf, r.len);
 	request_free(&r);
