@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What the makers of seeds share: where they go, numbers, captures."""
+"""Functions that all makers of seeds use: the output directory, numbers, captures."""
 
 import os
 import struct
@@ -10,7 +10,7 @@ out_dir = ""
 
 
 def begin(path):
-    """Where seeds go."""
+    """Sets the directory of the seeds."""
     global out_dir
     out_dir = path
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Seeds of fuzz_conn: steps of a stranger, mirrored from the steps of the fuzzer."""
+"""Seeds of fuzz_conn: steps of an unknown peer, in the format of the fuzzer."""
 
 from seedlib import nid4, seed, u16, u32, u64
 
@@ -121,7 +121,7 @@ def push_of(info):
 
 
 def proof_seeds(infos, push, nids):
-    """The node pings a listed NID: by a connection that the NID has, or by one that it dials."""
+    """The node pings a listed NID, over an existing connection of the NID or over one that the node opens."""
     one, two, three = nids
     door = request1() + hello3()
     both = (("DIAL", 0), ("FEED", door), ("DIAL", 0), ("FEED", request1() + hello3(source=two)))
@@ -161,7 +161,7 @@ def proof_seeds(infos, push, nids):
 
 
 def discovery_seeds():
-    """What a stranger says of itself, asked or not."""
+    """Ping infos of an unknown peer, in replies to pings and in pushes."""
     door = request1() + hello3()
     one, two, three = "10.77.0.2@tcp", "10.77.0.4@tcp", "10.78.0.4@tcp9"
     other = request1() + hello3(source=two)
@@ -195,7 +195,7 @@ def discovery_seeds():
             ("SET", how ^ 1), ("FEED", push["alone"]), ("RUN", 99), ("FEED", push["far"]), ("RUN", 255)))
     proof_seeds(infos, push, (one, two, three))
     taken = frame(ack4(b"H" * 16, 64))
-    # No NID is listed that needs a proof, so the push is the last message of the node.
+    # No listed NID needs a proof, so the push is the last message of the node.
     for pause in (1, 9, 99):
         seed("conn", "push-taken-%d" % pause, conn(*start, ("FEED", told["alone"]), ("RUN", pause), ("PICK", 0),
                                                    ("FEED", taken), ("RUN", 99), ("PICK", 0), ("FEED", push["alone"])))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Seeds of fuzz_ctlreq and fuzz_ctlreply: requests, and what nodes answer, as attributes."""
+"""Seeds of fuzz_ctlreq and fuzz_ctlreply: requests and replies of nodes, as attributes."""
 
 import glob
 import os
@@ -42,7 +42,7 @@ def ctlreq(name, *asks):
 
 
 def transactions(net, peer, show):
-    """Begun, filled, carried out or not; interfaces that wait, shown and deleted."""
+    """Transactions that are begun, filled, and carried out or not; interfaces that wait, are shown and deleted."""
     later = {"net type": "tcp3", "local NI(s)": [{"interfaces": {"0": "later0"}}, {
         "nid": "10.3.3.3@tcp3", "interfaces": {"0": "later1"}, "CPT": [0]}]}
     begin, commit = ask(TRANSACTION, CREATE), ask(TRANSACTION, REPLACE)
@@ -63,7 +63,7 @@ def transactions(net, peer, show):
 
 
 def policies(net, peer, show):
-    """Rules of all kinds, added, refused, shown and deleted, alone and in a transaction."""
+    """Policies of all kinds, added, rejected, shown and deleted, alone and in a transaction."""
     rules = ({"idx": 0, "src": "tcp[0-1]", "priority": 3}, {"src": "10.0.0.1@tcp", "action": {"priority": 5}},
              {"dst": "tcp1", "priority": 0}, {"idx": 1, "dst": "10.0.[0-3].*@tcp", "priority": 2},
              {"src": "*@tcp", "dst": "10.0.0.0/8@tcp"}, {"dst": "10.1.0.9@tcp1", "rte": "10.0.0.[2,4-9/2]@tcp"})
@@ -85,7 +85,7 @@ def policies(net, peer, show):
 
 
 def routes(show):
-    """Routes, added, refused, shown by filters and deleted, alone and in a transaction."""
+    """Routes, added, rejected, shown by filters and deleted, alone and in a transaction."""
     good = [{"net": "tcp2", "gateway": "10.0.0.3@tcp"},
             {"net": "tcp3", "gateway": "10.0.0.4@tcp", "hop": 2, "priority": 7}]
     wrong = ({}, {"net": "tcp2"}, {"net": "no", "gateway": "10.0.0.3@tcp"}, {"net": [1], "gateway": "10.0.0.3@tcp"},
@@ -285,7 +285,7 @@ def ctl_seeds():
 
 
 def netlink(path):
-    """(is a request, bytes) of each datagram between the tool and LNet."""
+    """Yields (is a request, bytes) of each datagram between the tool and LNet."""
     for _, packet in packets(path):
         packet = packet[16:]
         kind, flags = struct.unpack_from("<HH", packet, 4)
@@ -294,7 +294,7 @@ def netlink(path):
 
 
 def renumber(data):
-    """The messages of a datagram as a node of user space would say them to the first question."""
+    """The messages of a datagram as a node in user space would send them in reply to the first request."""
     out = b""
     while len(data) >= 16:
         length, kind, flags, _, _ = struct.unpack_from("<IHHII", data)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Seeds of fuzz_grant: steps, as the fuzzer has them."""
+"""Seeds of fuzz_grant: steps, in the format of the fuzzer."""
 
 from seedlib import seed, u16, u32, u64
 
@@ -12,7 +12,7 @@ ACK, PUTS, GETS, REPLIES, CORE, ANY = range(6)
 
 
 def rule(kind, fate, count=1, node=None):
-    """Byte of type and node (0: any), byte of fate and count."""
+    """A byte of type and node (0: any), and a byte of fate and count."""
     who = 0 if node is None else node + 1
     return ("RULE", kind | who << 4, FATE[fate] | (count - 1) << 4)
 
@@ -27,7 +27,7 @@ def grant(how, *steps):
 
 
 def forge(what, handle, rest, payload=b""):
-    """Flags, how the handle is made with what that needs, the fields of the type, the payload."""
+    """Flags, the way to make the handle with its arguments, the fields of the message type, the payload."""
     return ("FORGE", bytes([what]) + handle + u16(len(payload)) + rest + payload)
 
 

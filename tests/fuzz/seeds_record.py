@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Seeds of fuzz_record: what is mended, then a file."""
+"""Seeds of fuzz_record: the fields that the fuzzer corrects, then a file."""
 
 from seedlib import seed, u16, u32, u64
 

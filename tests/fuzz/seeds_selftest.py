@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Seeds of fuzz_selftest: steps, as the fuzzer has them."""
+"""Seeds of fuzz_selftest: steps, in the format of the fuzzer."""
 
 from seedlib import seed, u16, u32, u64
 
@@ -14,12 +14,12 @@ def step(name, *args):
 
 
 def ask(kind, how=0, body=b"", rest=b""):
-    """A request with its body behind the match bits; what the kind needs besides."""
+    """A request with its body behind the match bits, and other arguments of its kind."""
     return step("ASK", ASK[kind], how, len(body), body, rest)
 
 
 def message(kind, order="little"):
-    """One of each type, every byte of the body another one."""
+    """A message of type @kind, in which every byte of the body is different."""
     def num(value):
         return value.to_bytes(4, order)
     body = bytes(range(1, 137))
@@ -39,7 +39,7 @@ def batch(opc, index=0, arg=0):
 
 
 def drill(kind=68, tag=1, size=160, length=160, slot=0):
-    """A request, or an answer, of a test of ours, to the portal where they go."""
+    """A request, or a reply, of a test of ours, to the portal of such tests."""
     numbers = [u32(MAGIC), u32(1), u32(kind), u32(0) * 3, u64(9), u64(1), u64(2), u32(tag), u32(slot), u32(1),
                u32(size), u64(11), u32(5)]
     body = b"".join(numbers).ljust(160, b"\0")
@@ -49,7 +49,7 @@ def drill(kind=68, tag=1, size=160, length=160, slot=0):
 
 
 def ours(begin, later):
-    """Tests of ours, by requests and by a console; what is not one; what comes while none is there."""
+    """Tests of ours, by requests and by a console; invalid tests; messages without a test."""
     for what in range(0, 256, 3):
         seed("selftest", "add-%d" % what, begin + ask("add", 0, b"", bytes([what, 6, 0])) + batch(1) + later +
              ask("tally", 0, b"\0" * 24 + u64(7) + u32(1) + u32(what >> 2 & 1)) + batch(2) + ask("remove"))
@@ -85,7 +85,7 @@ def ours(begin, later):
 
 
 def tree():
-    """Nodes over a tree: by a console, and asked by anybody."""
+    """Nodes of a tree: with requests of a console, and of any node."""
     lab, later = command("new_session", name="lab", key=1, timeout=60), step("RUN", 10, 10)
     join = lab + command("tree_join", key=1, ranges="10.0.0.[1-2]@tcp", k=2) + later
     test = command("tree_test", **{"key": 1, "batch": "batch", "from": "10.0.0.2@tcp", "to": "10.0.0.1@tcp",
