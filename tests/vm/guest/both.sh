@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# The same lnetctl for the kernel and for the daemon: both are told the same, each in a namespace of its own with the
-# same names and addresses and a peer of its own, and answer the same on both outputs, with the same exit status, key
-# by key in the same order, but for times and for who they are. Every command that lnetctl lists has a case, and every
-# option.
+# Compares lnetctl with the kernel's node and with the daemon's. Each node is in its own namespace, with the same names
+# and addresses, and has its own peer. Each command runs with both nodes. Both outputs must be the same, key by key in
+# the same order, and so must the exit status. Only times and the identity of the node may differ. Every command that
+# lnetctl lists has a case, and so has every option.
 #
 #	kernel  rail0 10.5.0.1 ---- 10.5.0.2 far0  kernel-far
 #	        rail1 10.6.0.1
@@ -26,8 +26,8 @@ ctl() {
 	ip netns exec "$node" lnetctl --node "$node" "$@"
 }
 
-# What the two may differ in: times; how often time made something happen: pings that nobody answers, answers that were
-# early enough to count for times; and in `node show' who they are.
+# Removes values that may differ: times, counts that depend on time, and the identity of the node. Such counts are pings
+# without a reply, and replies that were early enough for a round-trip sample.
 timed='[a-z0-9_]+_nsec|next_ping|ping_count|get_rtt_samples|samples'
 plain() {
 	sed -E 's/^( *"?('"$timed"')"?: ).*[0-9](,?)$/\1-\3/
@@ -47,7 +47,7 @@ both() {
 	wait $!
 }
 differ() { ! diff /tmp/kernel.plain /tmp/lnetd.plain; }
-# What is under way when one is asked may have ended when the other is: a command that only looks asks again.
+# An operation in flight at one node may have ended at the other. So a command that only reads is repeated.
 alike() {
 	local i
 	for ((i = 0; i < ${tries:-1}; i++)); do
@@ -62,14 +62,14 @@ same() {
 	cases+=(" $* ")
 	check "same: $*" alike "$@"
 }
-# In both languages.
+# Compares the output in YAML and in JSON.
 shows() {
 	tries=10 same "$@"
 	tries=10 check "same: --json $*" json_alike "$@"
 }
 is_json() { [[ $(head -c 1 /tmp/kernel.out) == [[{] ]]; }
 json_alike() { tries=10 alike --json "$@" && { ! [ -s /tmp/kernel.out ] || is_json; }; }
-# And what a file says.
+# same_from INPUT COMMAND...: as same, with INPUT as the standard input
 same_from() {
 	printf '%s\n' "$1" >/tmp/input
 	shift
@@ -89,7 +89,7 @@ far_there() {
 	$far lnet configure && $far net add --net tcp --if far0
 }
 
-# Two nodes that are not configured, with their peers.
+# Starts two nodes that are not configured, and their peers.
 both_begin() {
 	: >/tmp/input
 	check "the modules load" modprobe ksocklnd
@@ -100,8 +100,8 @@ both_begin() {
 	check "and the kernel's" far_there kernel-far
 }
 
-# Configured. Where all is slow a silence means nothing: else a path may seem to fail on one of the two, and it is
-# counted.
+# Configures both with long timeouts. On a slow machine, a path of one node may otherwise fail without a reason, and the
+# node would count the failure.
 both_configured() {
 	local words
 	same lnet configure
@@ -125,7 +125,7 @@ both_end() {
 	check "the modules unload" wait_for 10 modules_unload
 }
 
-# ---- would it be noticed
+# ---- the comparison finds differences
 
 other_value() {
 	ctl lnetd set retry_count 7 && both global show && differ >/tmp/diff &&
@@ -135,10 +135,10 @@ other_order() { both global show && sed -i '3{h;d};4{G}' /tmp/lnetd.plain && dif
 other_status() { both lnet configure && says lnetd net show --net bogus && differ >/dev/null; }
 less() { both global show && sed -i '/retry_count/d' /tmp/lnetd.plain && differ >/dev/null; }
 
-# Commands that tests/vm/guest/management has; management_files has all others.
+# tests/vm/guest/management tests these commands; management_files tests all others.
 both_first='lnet|net|peer|ping|debug|cpt-of-nid|node'
 
-# What lnetctl lists of the commands that grep takes with "$@" has a case in this script.
+# Checks that the script has a case for each command of lnetctl that grep with "$@" selects, and for its options.
 both_noticed() {
 	commands_list >/tmp/all
 	grep "$@" -E "^ ?($both_first)( |\$)" /tmp/all >/tmp/commands

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# The commands of lnetctl as it lists them itself, and whether the cases of a script have them all, with each option.
+# Lists the commands of lnetctl, and checks that the cases of a script have each command with each option.
 
-cases=()	# what was tried: " net add --net tcp --if eth0 "
+cases=()	# the tested commands, such as " net add --net tcp --if eth0 "
 builtin_words='help version list-commands quit exit ignore_errors'
 
-# Lines "COMMAND WORDS" and "COMMAND WORDS --OPTION" of all that lnetctl has; what begins with @1 is walked.
+# Prints "COMMAND WORDS" for each command of lnetctl that begins with "$@", and "COMMAND WORDS --OPTION" for each of its
+# options.
 commands_list() {
 	local name text
 	for name in $(lnetctl "$@" list-commands); do
@@ -19,7 +20,7 @@ commands_list() {
 	done
 }
 
-# Words of @1, a line of the list, as they stand in a case: the command at its begin, the option anywhere behind it.
+# is_tried LINE: a case has the command of this line of the list, and its option if it has one
 is_tried() {
 	local command=${1%% --*} option= try
 	[[ $1 == *\ --* ]] && option=--${1##* --}
@@ -30,7 +31,7 @@ is_tried() {
 	return 1
 }
 
-# Those of the list on standard input that no case has, to /tmp/untried; fails if there are any.
+# Prints the lines of standard input for which there is no case, and fails if there are any.
 all_tried() {
 	local line
 	while read -r line; do

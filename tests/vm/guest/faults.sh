@@ -12,14 +12,14 @@ with_load() {
 	check "the modules load" modprobe -a ksocklnd lnet_load
 }
 
-# suite [NAME=VALUE...] SCRIPT [WORD...]: one of tests/netns, whose results are ours.
+# suite [NAME=VALUE...] SCRIPT [WORD...]: runs a script of tests/netns; its result is one result of this script
 suite() {
 	local settings=()
 	while [[ $1 == *=* ]]; do
 		settings+=("$1")
 		shift
 	done
-	# A namespace that goes to its end.
+	# A deleted namespace may still be ending.
 	wait_for 20 interfaces 0 || echo "# interfaces stay"
 	echo "# $NODES: ${settings[*]} $*"
 	check "$NODES: $*" env "${settings[@]}" "tests/netns/$1" "${@:2}"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Nodes of the kernel for scripts in the guest: lnet_guest.ko is their user.
+# Helpers for scripts in the guest that use nodes of the kernel through lnet_guest.ko.
 
 guest_do=/sys/module/lnet_guest/parameters/do
 
-# node NAMESPACE COMMAND...: of lnet_guest.c
+# node NAMESPACE COMMAND...: runs a command of lnet_guest.c at the node of this namespace
 node() {
 	local space=$1
 	shift
@@ -11,9 +11,9 @@ node() {
 }
 fails() { ! "$@"; }
 
-# The first hook of a kind makes the kernel patch its own code for packets, and the last one that goes patches it back.
-# Emulated processors may meet the breakpoint of that after it is gone, and the kernel dies of it (int3 in
-# __netif_receive_skb_core or ip_output). So there is one of each kind before and after all traffic.
+# For the first hook of a kind, the kernel patches its own packet code, and for the last hook that is removed it patches
+# the code back. An emulated processor may meet the breakpoint of the patch after it is gone, and the kernel crashes
+# (int3 in __netif_receive_skb_core or ip_output). So one hook of each kind exists before and after all traffic.
 hooks_stay() {
 	nft -f - <<-RULES
 		table netdev stays {
@@ -26,7 +26,7 @@ hooks_stay() {
 	RULES
 }
 
-# What namespaces' nodes counted, after a failure.
+# Prints the counters of the nodes of these namespaces that are not 0, after a failure.
 tell() {
 	local space
 	for space; do
@@ -35,24 +35,25 @@ tell() {
 	done
 }
 
-# What the board of a namespace has seen: "put 3 got 2 bad 0".
+# board_has NAMESPACE TEXT: the board of the namespace has these counts, such as "put 3 got 2 bad 0"
 board_has() { [ "$(ip netns exec "$1" cat $guest_do)" = "$2" ]; }
 console_has() { dmesg | grep -q "$1"; }
 
-# modules_load [NAME=VALUE...]: parameters of ksocklnd. Where all is slow requests may take their time.
+# modules_load [NAME=VALUE...]: the parameters are those of ksocklnd. On a slow kernel the transaction timeout is
+# longer.
 modules_load() {
 	{ [ $patience -eq 1 ] || modprobe lnet lnet_transaction_timeout=$((5 * patience)); } &&
 		modprobe ksocklnd "$@" && modprobe lnet_guest
 }
-# May be called again when the second one was still in use.
+# May be called again if a module was still in use.
 modules_unload() {
 	local module
 	for module in lnet_load lnet_guest ksocklnd lnet; do
 		[ ! -e /sys/module/$module ] || rmmod $module || return 1
 	done
 }
-# How many interfaces there are in the kernel, when none has a connection. Where locks are proved, each socket counts as
-# a user of the module, too, such as the one that an interface listens on.
+# interfaces N: the kernel has N interfaces, and none of them has a connection. With lockdep each socket, such as the
+# one on which an interface listens, also counts as a user of the module.
 interfaces() {
 	local users=$1
 	[ -e /proc/lockdep ] && users=$((2 * users))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# What scripts in the guest say, as TAP. They run in the root of the tree as root; the host looks at the console for
-# splats, so a script asks only for what it wants itself. A line "# modules: NAME..." in a script names modules of the
-# kernel that it loads.
+# Helpers for scripts in the guest, which report as TAP. Scripts run as root, in the root of the tree. The host checks
+# the console for kernel splats, so a script checks only its own results. A line "# modules: NAME..." in a script lists
+# the kernel modules that the script loads.
 
 tests=0
 failed=0
@@ -23,7 +23,7 @@ skip() {
 	echo "ok $tests - $1 # SKIP $2"
 }
 
-# A kernel that watches itself is slow.
+# A debug kernel is slow, so timeouts are ten times as long.
 patience=1
 case $(uname -r) in
 *-lnet) patience=10 ;;

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# For scripts in the guest that run tests/netns/routers: three nets, two routers, four end nodes, each in a namespace of
-# its own. First all of them are user space's: what a fault costs then is what it costs on this machine, its floor. Then
-# routers, end nodes or both are the kernel's, and a stall lasts three floors at most. SLACK=10, for a machine on which
-# other things run, fails at ten times that; what is beyond three is said.
+# For scripts in the guest that run tests/netns/routers: three nets, two routers and four end nodes, each in a separate
+# namespace. First, all nodes are of user space; the stall that a fault then causes is the floor of this machine. Then
+# routers, end nodes or both are of the kernel, and a stall may last three floors at most. With SLACK=10, for a machine
+# that also runs other things, a stall fails at ten times that bound. The script reports each stall beyond three floors.
 #
-# An emulated machine stands still now and then. A bystander, who does nothing but look at the clock, sees for how long:
-# while a kind of fault was tried, less than that is no floor.
+# An emulated machine pauses now and then. A bystander, a process that only reads the clock, measures these pauses. If a
+# pause during a kind of fault was longer than the floor, the pause replaces the floor.
 . tests/vm/guest/faults.sh
 
 export LOAD="--interval 10ms --size 1K" RATE=50 PAIRS=${PAIRS:-60} PLACE_GOES=1
@@ -13,7 +13,7 @@ export SLOW="--window 32 --size 4K" SLOW_RATE=1mbit
 
 # ---- the bystander
 
-# Lines "when microseconds", of standstills of more than 20 ms.
+# Prints "WHEN MICROSECONDS" for each pause of more than 20 ms.
 stand_by() {
 	local never now last=${EPOCHREALTIME/./}
 	exec {never}<> <(:)
@@ -33,7 +33,7 @@ bystander_end() {
 	wait $bystander 2>/dev/null
 	return 0
 }
-# The longest one from $1 to $2, in ms.
+# stood FROM TO: prints the longest pause in this time, in ms
 stood() { awk -v from="$1" -v to="$2" '$1 >= from && $1 - $2 <= to && $2 > most { most = $2 }
 	END { print int(most / 1000) }' /tmp/stood; }
 
@@ -51,14 +51,14 @@ routers_with() {
 	return $status
 }
 
-# Of the last run: the worst stall of kind $1 in ms, and when it was tried.
+# For the last run: the worst stall of kind $1 in ms, and the time of that kind.
 stall_of() { sed -nE "s/^# $1: [0-9]+ times, median .* worst ([0-9]+)\.[0-9]* ms.*/\1/p" /tmp/routers.out; }
 time_of() { sed -nE "s/^# $1: from ([0-9]+) to ([0-9]+)$/\1 \2/p" /tmp/routers.out; }
 
 declare -A floor
-# No timeout of user space is shorter, so less would be luck.
+# No timeout of user space is shorter, so a lower floor would be luck.
 least_ms=20
-# A stall of more floors than that is a failure.
+# A stall of more floors than this is a failure.
 most=$((3 * ${SLACK:-1}))
 
 floors() {
@@ -71,7 +71,7 @@ floors() {
 	done
 }
 
-# Of each kind that has a floor.
+# Checks each kind that has a floor.
 within_floors() {
 	local kind ms still least status=0
 	for kind in "${!floor[@]}"; do

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# For scripts in the guest about the module's fault rules, drill and flight recorder, all asked for by lnetctl.
-# One partition: what several shards change at the same moment a replay may see in another order.
+# For scripts in the guest that use the module's fault rules, drill and flight recorder through lnetctl. There is one
+# partition, because a replay may see changes of several shards at the same moment in another order.
 #
 #	A  10.0.0.1 ---- 10.0.0.2  B
 #	   10.1.0.1 ---- 10.1.0.2
@@ -18,7 +18,7 @@ spaces() {
 	done
 }
 ctl() { ip netns exec "$1" lnetctl --node kernel "${@:2}"; }
-# quietly COMMAND...: what it says stays in /tmp/said.
+# quietly COMMAND...: its output is in /tmp/said
 quietly() { "$@" > /tmp/said 2>&1; }
 rail() {
 	ctl A net add --net "$2" --if "a$1" && ctl B net add --net "$2" --if "b$1"
@@ -30,11 +30,11 @@ rules() { ctl A fault show | grep -c 'kind:'; }
 pings() { quietly ctl A ping --timeout "$1" 10.0.0.2@tcp && ! grep -q errno /tmp/said; }
 fails_to() { ! "$@"; }
 
-# acts SECONDS KIND WORDS: a ping takes so long, or fails ("-"), while there is this rule; none does after it.
+# acts MS KIND WORDS: with this rule, a ping takes at least MS milliseconds, or fails ("-"); without it, a ping succeeds
 acts() {
 	local least=$1 kind=$2 from took
 	shift 2
-	# every rule but a partition needs an option that selects messages
+	# Every rule but a partition needs an option that selects messages.
 	[[ " $kind $* " =~ \ (partition|--(source|dest|local_nid|message|portal))\  ]] || set -- --source '*' "$@"
 	ctl A fault "$kind" add "$@" || return 1
 	from=${EPOCHREALTIME/./}
@@ -59,7 +59,7 @@ grammar='faults:
 - { kind: ack-timeout, source: "*@tcp9", rate: 2 }
 - { kind: reply-timeout, source: "*@tcp9", count: 1, at: receive }'
 taken() { ctl A fault import <<< "$grammar" && [ "$(rules)" = 13 ]; }
-# But for the numbers, which it does not say.
+# Exported rules are the same after an import. The export does not contain their numbers.
 round_trip() {
 	ctl A fault export > /tmp/first && ctl A fault import --del <<< "faults: [ { name: one } ]" || return 1
 	[ "$(rules)" = 12 ] && ctl A export --backup > /tmp/whole || return 1
@@ -67,16 +67,17 @@ round_trip() {
 	ctl A apply /tmp/without && [ "$(rules)" = 0 ] && ctl A fault import /tmp/first &&
 		ctl A fault export > /tmp/second && cmp /tmp/first /tmp/second
 }
-# But for which of them are on just now.
+# Prints the rules without their state, which changes with time.
 shown() { ctl A fault show | grep -v state:; }
-# What is there stays as it is, with its numbers; of what is not there a plan tells.
+# Existing rules stay as they are, with their numbers; a plan lists rules that differ.
 planned() {
 	ctl A export --backup > /tmp/whole && ctl A plan --check /tmp/whole > /tmp/said &&
 		shown > /tmp/before && ctl A apply /tmp/whole && shown > /tmp/after && cmp /tmp/before /tmp/after &&
 		{ cat /tmp/without && echo "faults: [ { kind: drop, source: '*' } ]"; } > /tmp/other &&
 		ctl A plan /tmp/other > /tmp/said && [ "$(grep -c 'kind:' /tmp/said)" = 14 ] && [ "$(rules)" = 13 ]
 }
-# refuses WORDS FILE [RULES]: a file that is wrong, or too many rules; nothing of it stays.
+# refuses WORDS FILE [RULES]: a file that is wrong, or has too many rules, is rejected as a whole, and RULES rules
+# remain
 refuses() {
 	quietly fails_to ctl A fault import <<< "$2" && grep -q "$1" /tmp/said && [ "$(rules)" = "${3:-13}" ]
 }
@@ -113,7 +114,7 @@ replays() {
 	sed 's/^/# /' /tmp/said
 	[ $status -eq 0 ] && grep -q 'the same decisions' /tmp/said
 }
-# The host has no other way to a file: lines of it.
+# Prints a file as lines of output: the host has no other access to it.
 hand_over() { base64 "$1" | sed "s/^/vm: file $2 /"; }
 
 begins() {
@@ -122,7 +123,7 @@ begins() {
 	check "two nodes" nodes
 	check "a ping" pings 10
 }
-# acts_of LINE...: words of acts.
+# acts_of LINE...: each line has the arguments of acts
 acts_of() {
 	local words
 	set -f
@@ -143,7 +144,7 @@ files() {
 		$'faults:\n- { kind: cut, rate: 2, permille: 5 }'
 	check "all go" ctl A apply /tmp/without
 }
-# drills RAIL NAME: what was decided meanwhile is handed over under that name.
+# drills RAIL NAME: prints the recording of the drill for the host, under that name
 drills() {
 	check "two rails" two_rails
 	check "the recorder starts" ctl A debug record start --size 256k
