@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Debian's kernel packages, unpacked into a cache and never installed: headers to build against, images to boot.
-# No version number is written anywhere: what apt offers for a series such as 6.12 is taken, and anew when it changes.
+# Debian's kernel packages, unpacked into a cache and never installed: headers for builds, and images that boot. No
+# version number is written anywhere. For a series such as 6.12, the package that apt offers is used, and downloaded
+# again when apt offers another one.
 #
 # Read by tests: concrete KIND SERIES, unpack DIRECTORY PACKAGE..., headers_of SERIES, image_of SERIES.
 
@@ -11,8 +12,8 @@ depends_of() {
 	apt-cache depends --no-recommends --no-suggests "$1" 2>/dev/null | awk '$1 == "Depends:" { print $2 }'
 }
 
-# The package that is kind $1 (headers, image) of series $2 now. Debian's own series has a meta package without number.
-# A whole release, 6.12.9-amd64, names its package: modules that somebody else built need that kernel.
+# Prints the current package of kind $1 (headers, image) of series $2. Debian's own series has a meta package without a
+# number. A full release, such as 6.12.9-amd64, names its package: modules that somebody else built need that kernel.
 concrete() {
 	local meta name
 	case $2 in
@@ -28,7 +29,7 @@ concrete() {
 	return 1
 }
 
-# The same, after asking apt for new lists if need be.
+# The same, with an update of apt's lists if necessary.
 concrete_now() {
 	concrete "$@" && return
 	[ "$(id -u)" -eq 0 ] && apt-get update -q >/dev/null 2>&1
@@ -37,7 +38,8 @@ concrete_now() {
 	return 1
 }
 
-# unpack DIRECTORY PACKAGE...: DIRECTORY holds these packages; its parent exists. FIXUP is run in what is new.
+# unpack DIRECTORY PACKAGE...: DIRECTORY then has these packages; its parent exists. FIXUP runs on the new files before
+# they replace the old ones.
 unpack() {
 	local dir=$1 package
 	shift
@@ -55,7 +57,7 @@ unpack() {
 	rm -rf "$dir" && mv "$dir.new" "$dir"
 }
 
-# Headers name each other by where they would be installed; in $1 they shall name $2, where they will be.
+# Headers refer to each other by the paths of an installation. In $1 they must refer to $2, their final directory.
 headers_fixup() {
 	local link target
 	sed -i "s|/usr/src/linux-headers-|$2/usr/src/linux-headers-|g" "$1"/usr/src/*/Makefile \
@@ -68,12 +70,12 @@ headers_fixup() {
 	done
 }
 
-# Modules are kept as the guest loads them: not compressed, and with the table of what needs what.
+# Modules are stored as the guest loads them: not compressed, and with the table of their dependencies.
 image_fixup() {
 	find "$1/lib/modules" -name '*.ko.xz' -exec xz -d {} + && depmod -b "$1" "$(ls "$1/lib/modules")"
 }
 
-# One at a time fills the cache. What was there before serves if nothing new can be had.
+# One process at a time fills the cache. If nothing new can be downloaded, the old content is used.
 cached() {
 	local dir=$1 lock
 	shift
@@ -86,7 +88,7 @@ cached() {
 	return $status
 }
 
-# Prints the directory to give to make -C.
+# Prints the directory for make -C.
 headers_of() {
 	local top list
 	case $1 in
@@ -104,7 +106,7 @@ headers_of() {
 	echo "$kernel_cache/headers-$1/usr/src/$top"
 }
 
-# Prints the directory where boot/vmlinuz-* and lib/modules/* are.
+# Prints the directory that has boot/vmlinuz-* and lib/modules/*.
 image_of() {
 	local top
 	case $1 in

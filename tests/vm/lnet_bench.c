@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Measures plain kernel sockets and LNet in the same way on the same link. A line written to the
- * parameter "do" is done in the writer's network namespace:
+ * parameter "do" is a command, which runs in the writer's network namespace:
  *
- *	serve .				the other end of all that follows
- *	raw-rtt ADDRESS LENGTH TIMES [FIRST]	a message there, one of that length back
+ *	serve .				the other end of all commands below
+ *	raw-rtt ADDRESS LENGTH TIMES [FIRST]	one message there, one of that length back
  *	raw-stream ADDRESS LENGTH TIMES [FIRST]	messages one way, and a byte back at the end
- *	rtt NID LENGTH TIMES WINDOW	PUTs with ACK; who handles an ACK sends the next
- *	wait NID LENGTH TIMES		the same one at a time, sent by a task that sleeps meanwhile
+ *	rtt NID LENGTH TIMES WINDOW	PUTs with ACK; the handler of an ACK sends the next PUT
+ *	wait NID LENGTH TIMES		the same, one at a time; a task that sleeps meanwhile sends
  *	get NID LENGTH TIMES WINDOW
  *
- * Reading gives the nanoseconds that the last one took. The plain program is as good as a simple
- * one can be: a task at each end which sleeps in the socket, whole messages by kernel_sendmsg() and
- * kernel_recvmsg(MSG_WAITALL), TCP_NODELAY, reno as the driver has it, memory used in turn as for
- * LNet. With FIRST 1 its other end stays on the first processor, so that the writer can choose
- * where this end is: beside it, or on another one; else the scheduler places it.
+ * Reading returns the nanoseconds of the last measurement. The plain program is as good as a simple
+ * one can be: a task at each end sleeps in the socket. It sends whole messages by kernel_sendmsg()
+ * and receives them by kernel_recvmsg(MSG_WAITALL), with TCP_NODELAY and reno as in the driver, and
+ * uses buffers in turn as LNet does. With FIRST 1 the other end stays on the first processor, so
+ * that the writer can place this end on the same processor or on another one. Otherwise the
+ * scheduler places both.
  */
 #include <linux/completion.h>
 #include <linux/in.h>
@@ -36,7 +37,7 @@
 #define NR_BUFFERS	16U
 #define TIMEOUT		(120 * HZ)
 
-/* What the first bytes of a plain connection say. */
+/* The first bytes of a plain connection. */
 struct job {
 	u32 echo, length, times, first;
 };
@@ -181,7 +182,7 @@ out:
 /* ---- the other end --------------------------------------------------------------------------- */
 
 static struct {
-	struct lnet_client client;	/* .ln NULL: nobody serves */
+	struct lnet_client client;	/* .ln is NULL: not serving */
 	struct task_struct *task;
 	struct socket *listener;
 	u8 *mem, *plain;
@@ -304,7 +305,7 @@ struct run {
 	struct completion one, all, unlinked;
 };
 
-/* The next one, if there is. */
+/* Begins the next operation, if one is left. */
 static int begin_one(struct run *run)
 {
 	u32 i = (u32)atomic_inc_return(&run->begun) - 1;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Lets a script be a user of LNet in the kernel: a line written to the parameter "do" is done in
- * the writer's network namespace; the write fails as the call did.
+ * A user of LNet in the kernel for scripts. A line written to the parameter "do" is a command, and
+ * runs in the writer's network namespace. If the command fails, the write returns its error.
  *
- *	add NID			an interface
+ *	add NID			adds an interface
  *	del NID
- *	tune NAME TEXT		a tunable
- *	board PORTAL		memory that anybody may PUT to and GET from, any match bits
+ *	tune NAME TEXT		sets a tunable
+ *	board PORTAL		memory for PUTs and GETs of everybody, with any match bits
  *	ping NID
- *	put NID PORTAL LENGTH TIMES	and wait for the ACKs; content of a pattern
- *	get NID PORTAL LENGTH TIMES	and check that it is the pattern
- *	say TEXT		the board holds that, for GET by others
- *	fill .			the board holds the pattern
+ *	put NID PORTAL LENGTH TIMES	sends the pattern, and waits for the ACKs
+ *	get NID PORTAL LENGTH TIMES	checks that the content is the pattern
+ *	say TEXT		writes the text to the board, for GETs of others
+ *	fill .			writes the pattern to the board
  */
 #include <linux/completion.h>
 #include <linux/ktime.h>
@@ -27,11 +27,11 @@
 #define TIMEOUT		(120 * HZ)
 #define WINDOW		8U
 
-/* One network namespace. */
+/* The user of one network namespace. */
 struct party {
 	struct lnet_client client;	/* first */
 	struct list_head link;
-	struct net *net;		/* NULL once it is gone: what is left is freed at the end */
+	struct net *net;		/* NULL after its end; the rest is freed at unload */
 	lnet_md_t board[LNET_PORTALS];
 	u32 nr_boards;
 	atomic_t nr_put, nr_got, nr_bad;
@@ -194,7 +194,7 @@ static void on_answer(const struct lnet_event *ev)
 		complete(&q->unlinked);
 }
 
-/* @times of them, WINDOW at once. */
+/* Sends @times requests, WINDOW at once. */
 static int ask_all(struct party *pa, struct question *q, struct lnet_xfer *x, u32 times,
 		   int (*op)(struct lnet *ln, const struct lnet_xfer *x))
 {
@@ -252,7 +252,7 @@ static int ask(struct party *pa, const struct lnet_nid *nid, u32 portal, u32 len
 	}
 	pr_info("lnet_guest: %s of %u bytes %u times: %d, %llu us\n", is_get ? "GET" : "PUT", len,
 		times, err, us);
-	memset(cfg.start, 0xa5, len);	/* whoever still reads it sends what the board rejects */
+	memset(cfg.start, 0xa5, len);	/* if it is still read, the board rejects the content */
 	vfree(cfg.start);
 	return err;
 }
@@ -324,14 +324,14 @@ static int do_set(const char *line, const struct kernel_param *kp)
 	mutex_unlock(&lock);
 	if (!pa)
 		return -ENOMEM;
-	/* Others command meanwhile: the caller only looks after the parameter itself. */
+	/* Others may run commands meanwhile: this lock protects only the parameter. */
 	kernel_param_unlock(THIS_MODULE);
 	err = command(pa, line);
 	kernel_param_lock(THIS_MODULE);
 	return err;
 }
 
-/* What the board of the reader's namespace has seen. */
+/* Prints the counts of the board of the reader's namespace. */
 static int do_get(char *text, const struct kernel_param *kp)
 {
 	struct party *pa;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Does wrong on purpose, so that tests/vm/plants sees whether kernels that watch themselves are
- * heard: what is written to the parameter "do" is done.
+ * Makes errors on purpose, so that tests/vm/plants can check that debug kernels report them. The
+ * word written to the parameter "do" selects the error:
  *
  *	warn	WARN()
  *	uaf	reads memory that was freed
  *	bounds	reads beyond memory
  *	leak	loses memory
  *	sleep	sleeps under a spin lock
- *	order	takes two locks in either order
+ *	order	takes two locks in both orders
  *	race	two threads change a variable without a lock
  *	work	frees work that is queued
  */
@@ -61,7 +61,7 @@ static void do_leak(void)
 {
 	unsigned int i;
 
-	/* More than one, as a register may still hold the last. */
+	/* More than one, because a register may still have the last pointer. */
 	for (i = 0; i < 10; i++)
 		memset(kmalloc(SIZE, GFP_KERNEL), i, SIZE);
 }

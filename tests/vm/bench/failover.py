@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The table of tests/vm/bench/failover, from what the oracle said of each turn, into the manual."""
+"""Writes the table of tests/vm/bench/failover into the manual, from the oracle's result of each turn."""
 
 import os
 import re
@@ -17,7 +17,7 @@ WORDS = {"drop": "nothing done for", "slowest request": "slowest request"}
 
 
 def read(lines):
-    """(who, kind) -> turns as (how many, median, 99 of 100, worst); who -> sums of issued, done, lost, ..."""
+    """(who, kind) -> turns as (number, median, 99th percentile, worst); who -> sums of issued, done, lost, ..."""
     times, sums = {}, {}
     for line in lines:
         match = SAID.search(line)
@@ -32,7 +32,7 @@ def read(lines):
 
 
 def rows(times):
-    """The median over the turns of their medians; the 99th percentile, which of 100 cuts and fewer is the worst."""
+    """The median of the medians of the turns, and the 99th percentile, which is the worst of at most 100 cuts."""
     for kind, words in WORDS.items():
         turns = {who: times[who, kind] for who in ("plain", "lnet")}
         few = sum(turn[0] for turn in turns["lnet"]) <= 100

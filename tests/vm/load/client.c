@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The side that requests: keeps a window full or goes by the clock, checks what comes back. */
+/* The requesting side: keeps a window full or follows the clock, and checks replies. */
 #include "load.h"
 #include <linux/vmalloc.h>
 
-#define MAX_OPEN	1024U		/* requests under way in an open loop */
+#define MAX_OPEN	1024U		/* requests in flight in an open loop */
 #define MAX_MEMORY	(64U << 20)
-#define SLOT_BITS	14	/* what comes back: number << SLOT_BITS | slot */
+#define SLOT_BITS	14	/* op_ptr of a request: number << SLOT_BITS | slot */
 #define READY_NS	(10 * (u64)NSEC_PER_SEC)
 
 struct request {
-	u64 number;		/* 0: not under way */
+	u64 number;		/* 0: not in flight */
 	u64 start_ns;
 	u32 remote;		/* offset at the target */
 };
 
 struct load_client {
-	spinlock_t lock;	/* of who issues and who ends: @req, @idle* */
+	spinlock_t lock;	/* protects @req and @idle*, of issuer and handler */
 	struct request *req;
 	u32 *idle;		/* slots, the longest unused first */
 	u32 nr, idle_head, nr_idle;
 	u8 *mem;
 	u32 stride, nr_remote, per_md, nr_md;
-	lnet_md_t *md;		/* each of per_md slots, as one is at most 1 MiB */
+	lnet_md_t *md;		/* each has per_md slots, as an MD has at most 1 MiB */
 	atomic_t nr_bound;
 	u64 next_number, to_issue, due_ns;
 	struct lnet_xfer xfer;
-	u32 held;		/* slot + 1 of a request planted to come late; 0: none */
+	u32 held;		/* slot + 1 of a request that is late on purpose; 0: none */
 	struct completion ponged;
 	int pong;
 };
@@ -54,7 +54,7 @@ static void slot_free(struct load *ld, u32 slot)
 	wake_up(&ld->wait);
 }
 
-/* One that ended already is logged again: the judge sees it. */
+/* A request that has ended already is logged again, so that the oracle finds it. */
 static void request_end(struct load *ld, u64 ptr, int status, bool perhaps, u32 len)
 {
 	struct load_client *c = ld->client;
@@ -101,7 +101,7 @@ static int hand_over(struct load *ld, u32 slot, bool planted_twin)
 	return ld->o.op == PERF_GET ? lnet_get(ld->user.ln, x) : lnet_put(ld->user.ln, x);
 }
 
-/* What is planted in the request in @slot. True: it is not to be handed over now. */
+/* Plants a fault in the request in @slot. True: the request is not to be handed over now. */
 static bool plant(struct load *ld, u32 slot, int *err)
 {
 	struct load_client *c = ld->client;
@@ -178,8 +178,8 @@ static int issue(struct load *ld, u64 start_ns)
 /* ---- the thread ------------------------------------------------------------------------------ */
 
 /*
- * Issues what is due at @now, a window's worth at most: others are due in between. *@due is when to
- * come again if nothing happens.
+ * Issues the requests that are due at @now, at most a window, because others become due meanwhile.
+ * *@due is the time of the next call if nothing else happens.
  */
 static int issue_due(struct load *ld, u64 now, u64 *due)
 {
@@ -201,7 +201,7 @@ static u32 nr_open(const struct load_client *c)
 	return c->nr - READ_ONCE(c->nr_idle);
 }
 
-/* Something other than the clock lets it go on. */
+/* A reason to continue other than the clock. */
 static bool may_go_on(struct load *ld)
 {
 	const struct load_client *c = ld->client;
@@ -220,7 +220,7 @@ static void on_pong(void *arg, int status, const u8 *info, u32 len, const struct
 	complete(&c->ponged);
 }
 
-/* Until the other node answers. */
+/* Waits until the other node replies to a ping. */
 static int wait_ready(struct load *ld)
 {
 	struct load_client *c = ld->client;
@@ -258,7 +258,7 @@ int load_client_run(struct load *ld)
 			err = release_held(ld);
 		load_wait(ld, c->to_issue ? due : U64_MAX, may_go_on);
 	}
-	/* A namespace that goes takes nothing any more. */
+	/* A namespace that ends rejects further requests. */
 	return err == -ESHUTDOWN && READ_ONCE(ld->gone) ? 0 : err;
 }
 

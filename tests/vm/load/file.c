@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The file that a load is: its options, its thread, its log. */
+/* The file of a load: its options, its thread, its log. */
 #include "load.h"
 #include "model/model.h"
 #include <linux/miscdevice.h>
@@ -81,7 +81,7 @@ void load_wait(struct load *ld, u64 due_ns, bool (*ready)(struct load *ld))
 					   ns_to_ktime(due_ns - now));
 }
 
-/* Not while the namespace goes: then its interfaces go by themselves. */
+/* Does nothing while the namespace ends, because its interfaces then end by themselves. */
 static void interfaces_del(struct load *ld)
 {
 	unsigned int i;
@@ -98,7 +98,7 @@ static void interfaces_del(struct load *ld)
 			lnet_ni_del(ld->user.ln, &ld->o.nids[i]);
 }
 
-/* A server whose namespace goes is like one that is killed: its log has no end. */
+/* A server whose namespace ends is like a killed one: its log has no end. */
 static int load_thread(void *arg)
 {
 	struct load *ld = arg;
@@ -129,7 +129,7 @@ static int nids_parse(char *text, struct lnet_nid *nids, u32 *nr)
 	return err;
 }
 
-/* "net,nid,nid": the routers that lead there. */
+/* "net,nid,nid": a remote net and its gateways. */
 static int routes_parse(struct load_opt *o, char *text)
 {
 	struct lnet_route_cfg cfg = { .hops = -1 };
@@ -244,7 +244,7 @@ static int options_parse(struct load *ld, char *text)
 
 /* ---- begin ----------------------------------------------------------------------------------- */
 
-/* What is there already serves, and stays: a node may answer and request. */
+/* An existing object is used, and is not removed later: a node may reply and request. */
 static int added(int err, bool *mine)
 {
 	*mine = !err;
@@ -262,7 +262,7 @@ static int routes_add(struct load *ld)
 	return err;
 }
 
-/* As of lnetperf: plenty of credits, connections from anybody. */
+/* As in lnetperf: plenty of credits, and connections from everybody. */
 static int interfaces_add(struct load *ld)
 {
 	struct lnet_ni_cfg cfg;
@@ -304,7 +304,7 @@ static void role_undo(struct load *ld)
 	interfaces_del(ld);
 }
 
-/* L */
+/* Called with @lock of the load held. */
 static int begin(struct load *ld, char *text)
 {
 	int err = options_parse(ld, text);
@@ -330,7 +330,7 @@ static void ask_to_end(struct load *ld)
 	wake_up_all(&ld->wait);
 }
 
-/* What has not begun never will. */
+/* A load that has not begun never begins. */
 static void gone(struct lnet_client *user)
 {
 	struct load *ld = container_of(user, struct load, user);

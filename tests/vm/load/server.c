@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The side that is asked: buffers for PUTs whose content is checked, a pattern for GETs. */
+/* The serving side: buffers for PUTs whose content is checked, and a pattern for GETs. */
 #include "load.h"
 #include <linux/vmalloc.h>
 
 #define BUFFER_BYTES	(2 * PERF_MAX_SIZE)
 
-/* Posted again and again; as many are in use as were posted and not yet unlinked. */
+/* Posted again and again; nr_posted counts buffers that are posted and not yet unlinked. */
 struct buffer {
 	struct load *ld;
 	u8 *mem;
@@ -135,7 +135,7 @@ int load_server_run(struct load *ld)
 	return 0;
 }
 
-/* A buffer may be being posted again: then it is unlinked the next time. */
+/* A buffer may be posted again at the same time; then the next iteration unlinks it. */
 void load_server_end(struct load *ld)
 {
 	struct load_server *s = ld->server;
