@@ -1,21 +1,21 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Hostile strangers at a node that serves a good one: each is dropped or closed, memory stays bounded, and the good
-# traffic goes on, its content checked.
+# Attackers send garbage to a node that serves an honest client. The node drops or closes each connection, its memory
+# stays bounded, and the client is still served, with its content checked.
 #
-#	A (one namespace, lo):   127.0.0.2 client ---- 127.0.0.1 server ---- 127.66.0.x strangers (tests/tools/garbage)
+#	A (one namespace, lo):   127.0.0.2 client ---- 127.0.0.1 server ---- 127.66.0.x attackers (tests/tools/garbage)
 #
-#	tests/netns/garbage.sh [MODE...]	OUT=build/asan by default: errors and leaks end it
+#	tests/netns/garbage.sh [MODE...]	OUT=build/asan by default: an error or a leak ends the node
 # shellcheck disable=SC2154
 export OUT=${OUT:-build/asan}
 . "$(dirname "$0")/lib.sh"
 
 SLACK=${SLACK:-10}
-HEAP=${HEAP:-100000}	# kB that the server may grow by
+HEAP=${HEAP:-100000}	# kB by which the server may grow
 garbage=$out/tests/tools/garbage
 export ASAN_OPTIONS=${ASAN_OPTIONS:-quarantine_size_mb=16} UBSAN_OPTIONS=print_stacktrace=1
 
-# mode and count
+# MODE:COUNT
 modes=(random:300 truncated:1 hellos:1 headers:1 noops:1 anything:20000 grants:20000 openings:20000 deaf-pings:500000
 	deaf-grants:300000 deaf-cookies:500000 names:2000)
 [ $# -gt 0 ] && modes=("$@")
@@ -65,7 +65,7 @@ good_goes_on() {
 	wait_for $((5 + SLACK)) goes_on "$at" && tail -n 1 "$work/client.out" | grep -qv ' done  *0/s'
 }
 
-# The longest time without a completion since line $1, of all lines.
+# Prints the longest time without a completion, in the lines from number $1 on.
 worst_gap() {
 	tail -n +"$1" "$work/client.out" | sed -n 's/.* gap *\([0-9]*\)\..*/\1/p' | sort -n | tail -n 1
 }
@@ -84,7 +84,7 @@ one_mode() {
 	check "$1: memory is bounded" [ "$grown" -le "$HEAP" ]
 }
 
-# Three hundred that say nothing, or stop half-way: others get in all the same.
+# Three hundred connections send nothing, or stop half-way. Other nodes can still connect.
 silent_mode() {
 	"${run_A[@]}" "$garbage" 127.0.0.1 988 silent 300 > "$work/silent.out" 2>&1 &
 	pids+=($!)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Two nodes in two network namespaces with two rails between them, and what can be done to the rails.
+# Two nodes in two network namespaces with two rails between them, and faults for these rails.
 #
 #	        A: client                          B: server
 #	   .---------------.                  .---------------.
@@ -7,11 +7,11 @@
 #	   |  a1 10.1.0.1  |------ rail 1 ----|  b1 10.1.0.2  |   net tcp1
 #	   '---------------'                  '---------------'
 #
-# Each node is lnetperf (NODES="user user"), or the kernel's in that namespace (NODES="kernel kernel", or one of each),
-# which lnet_load.ko lets do the same; a guest of tests/vm has the modules.
+# Each node is lnetperf (NODES="user user"), or the kernel's node of that namespace (NODES="kernel kernel", or one of
+# each), which does the same through lnet_load.ko. A guest of tests/vm has the modules.
 #
-# Read by tests: rails_up, server_start, client_start, cut KIND RAIL, heal KIND RAIL, wait_for WHAT CONDITION..., judge.
-# One trap takes everything down again, by name and by process id. Nothing sleeps for a fixed time.
+# Sourced by tests, which use: rails_up, server_start, client_start, cut KIND RAIL, heal KIND RAIL, wait_for SECONDS
+# COMMAND..., judge. One trap removes everything, by name and by process id. No function sleeps for a fixed time.
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 out=${OUT:-$here/build}
@@ -47,7 +47,7 @@ plan() {
 	[ $failed -eq 0 ]
 }
 
-# Says why the test cannot run here, or nothing.
+# Prints why the test cannot run here, or nothing.
 why_not() {
 	[ "$(id -u)" -eq 0 ] || { echo "not root"; return; }
 	command -v ip >/dev/null || { echo "no ip"; return; }
@@ -59,7 +59,7 @@ why_not() {
 	ip netns del "$A"
 }
 
-# ---- waiting: for conditions, looked at every 20 ms
+# ---- waiting: conditions are checked every 20 ms
 
 exec {never}<> <(:)
 pause() {
@@ -91,7 +91,7 @@ clean_up() {
 in_A() { ip netns exec "$A" "$@"; }
 in_B() { ip netns exec "$B" "$@"; }
 
-# The namespace of B, with the rails that lead there.
+# Creates the namespace of B, with the rails to it.
 B_up() {
 	local r
 	ip netns add "$B" && ip -n "$B" link set lo up || return 1
@@ -112,7 +112,7 @@ rails_up() {
 	ip netns add "$A" && ip -n "$A" link set lo up && B_up
 }
 
-# Put before the command of a node; empty without namespaces.
+# The prefix of the command of a node; empty without namespaces.
 run_A=(ip netns exec "$A")
 run_B=(ip netns exec "$B")
 A_nids=(--nid 10.0.0.1@tcp --nid 10.1.0.1@tcp1 --peer 10.0.0.2@tcp,10.1.0.2@tcp1)
@@ -122,17 +122,17 @@ B_nids=(--nid 10.0.0.2@tcp --nid 10.1.0.2@tcp1 --peer 10.0.0.1@tcp,10.1.0.1@tcp1
 
 started() { grep -q ready "$work/server.out"; }
 
-# program_of A|B: sets program, what does what lnetperf does there, and place, its options that say where.
+# program_of A|B: sets program, which does the same as lnetperf at that node, and place, its options for the namespace.
 program_of() {
 	local -n space=$1 kind=kind_$1 run=run_$1
 	program=("${run[@]}" "$lnetperf") place=()
 	[ "$kind" = kernel ] || return 0
-	# Only so that lnetctl may ask for more.
+	# Needed only for later requests of lnetctl.
 	ip netns exec "$space" "$out/lnetctl" --node kernel lnet configure >/dev/null 2>&1
 	program=("$out/tests/tools/kperf") place=(--netns "$space")
 }
 
-# Keeps its log over restarts.
+# The server keeps its log over restarts.
 server_start() {
 	: > "$work/server.out"
 	program_of B
@@ -152,7 +152,7 @@ client_start() {
 	wait_for 10 flows 0 0 && wait_for 10 flows 1 0
 }
 
-# Ends a process and gives its status.
+# Ends a process and returns its status.
 stop() {
 	kill -TERM "$1" 2>/dev/null
 	wait "$1"
@@ -161,8 +161,8 @@ stop() {
 has_device() { ip -n "$1" link show "$2" >/dev/null 2>&1; }
 lost_rails() { ! has_device "$A" a0 && ! has_device "$A" a1; }
 
-# The node at B ends without a word: its process is killed, or, in the kernel, its namespace goes with all that is
-# there, and is made anew.
+# The node at B ends without a message to A: its process is killed, or, in the kernel, its namespace is deleted and made
+# again.
 server_kill() {
 	if [ "$kind_B" = kernel ]; then
 		ip netns del "$B"
@@ -175,7 +175,7 @@ server_kill() {
 	fi
 }
 
-# ---- what flows: the lines that the client prints ten times a second
+# ---- throughput: the lines that the client prints ten times a second
 
 lines() { grep -c 'done' "$work/client.out"; }
 
@@ -189,13 +189,13 @@ read_line() {
 	[[ $completed =~ ^[0-9]+$ && ${rate[0]} =~ ^[0-9]+$ && ${rate[1]} =~ ^[0-9]+$ ]]
 }
 
-# Rail $1 carries its share, in a line after number $2.
+# In a line after number $2, rail $1 carries its share.
 flows() {
 	read_line && [ "$line" -gt "$2" ] && [ $((rate[$1] * 10)) -ge $(((rate[0] + rate[1]) * 3)) ] &&
 		[ "$completed" -gt 0 ]
 }
 
-# All is done over the other rail, in a line after number $2.
+# In a line after number $2, at least 80 % of the expected requests complete, which needs the other rail.
 goes_round() {
 	read_line && [ "$line" -gt "$2" ] && [ "$completed" -ge $((per_second * 8 / 10)) ]
 }
@@ -207,7 +207,7 @@ mark() {
 	echo "$EPOCHREALTIME $*" >> "$work/marks"
 }
 
-# Drops all that comes in at device $3 of namespace $1, from the far side of rail $2.
+# Drops all packets that device $3 of namespace $1 receives, from the far end of rail $2.
 drop_in() {
 	ip netns exec "$1" nft -f - <<-RULES
 		table netdev cut$2 {
@@ -225,7 +225,7 @@ cut() {
 	drop) drop_in "$A" $rail a$rail && drop_in "$B" $rail b$rail ;;
 	one-way) drop_in "$B" $rail b$rail ;;
 	one-way-back) drop_in "$A" $rail a$rail ;;
-	# The first socket of the set that dies takes the others along, which confuses ss.
+	# The first socket of the set that is killed closes the others, which confuses ss.
 	reset) in_A ss -K dst 10.$rail.0.2 2>/dev/null | grep -q ESTAB ;;
 	*) return 1 ;;
 	esac
@@ -243,9 +243,9 @@ heal() {
 	mark "heal $rail"
 }
 
-# ---- the judge
+# ---- the oracle
 
-# judge [OPTION...]: prints what it says as comments.
+# judge [OPTION...]: runs the oracle, and prints its output as comments.
 judge() {
 	local text status
 	text=$("$oracle" --marks "$work/marks" "$@" "$work/client.log" "$work/server.log" 2>&1)

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Sourced after lib.sh: two nodes in user space with self-tests, led by lst at A. Sets a, b, said.
+# Sourced after lib.sh: two nodes in user space with self-tests, controlled by lst at A. Sets a, b, said.
 # shellcheck disable=SC2154,SC2034
 
 reason=$(why_not)
@@ -25,7 +25,7 @@ node_start() {
 	done
 }
 
-# What lst says: its output is compared, or looked into by grep -E.
+# The output of lst is compared (says), or searched by grep -E (has).
 lst_at() { LNET_NODE=st$1$$ "in_$1" "$out/lst" "${@:2}"; }
 lst() { lst_at A "$@"; }
 says() {
@@ -43,7 +43,7 @@ has() {
 fails() { ! "$@" > "$work/said" 2>&1; }
 
 is_stopped() { lst query "$1" | grep -q '\[0\] is stopped'; }
-# test_of BATCH LOOP WORDS...: one that ends by itself
+# test_of BATCH LOOP WORDS...: runs a test that ends by itself
 test_of() {
 	local batch=$1 loop=$2
 	shift 2

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The judge: joins the logs that lnetperf wrote at both sides with the marks of what was done to
- * them, and says what was lost, duplicated, corrupted, reordered, and how long nothing happened.
+ * The oracle: joins the logs that lnetperf wrote at both sides with the marks of the faults in
+ * between. It reports lost, duplicated, corrupted and reordered requests, and the times without a
+ * completed request.
  *
  *	oracle [--limit KIND=MEDIAN_MS,WORST_MS]... [--in-order] [--through] [--strangers]
  *	       [--marks FILE] LOG...
  *
- * Marks are lines "TIME WHAT [RAIL]", TIME in seconds of the day. WHAT: "cut-KIND" begins a fault,
+ * Marks are lines "TIME WHAT [RAIL]", TIME in seconds since 1970. WHAT: "cut-KIND" begins a fault,
  * "heal" with the index of the client's rail ends one, "kill" and "up" enclose the time in which
- * requests may fail. With --through a fault counts until the next one, and not until its end: what
- * does not go round it goes on some time after. With --strangers the judge ignores requests that no
- * client issued, because attackers keep no log. Exit status: 0 all well, 1 a rule was broken, 2 the
- * logs cannot be judged.
+ * requests may fail. With --through a fault counts until the next fault, and not until its end:
+ * requests that do not use another path continue some time after the end. With --strangers the
+ * oracle ignores requests that no client issued, because attackers keep no log. Exit status: 0 all
+ * well, 1 a rule was broken, 2 the logs cannot be checked.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,8 +31,8 @@
 #define MAX_INSTANCES	4096
 #define MAX_RAILS	16
 #define NS		1000000000ll
-#define SHARE_NS	(100 * 1000000ll)	/* a rail's share is taken over this long */
-#define SHARE_MIN	0.30			/* and counts as carried from here on */
+#define SHARE_NS	(100 * 1000000ll)	/* a rail's share is measured over this time */
+#define SHARE_MIN	0.30			/* smallest share that counts as carried */
 #define GRACE_NS	(50 * 1000000ll)	/* marks are written by a shell */
 
 struct mark {
@@ -167,7 +168,7 @@ static void read_marks(const char *path)
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-/* Whether the node was being killed or away at some time between @from and @to. */
+/* True if the node was being killed or away at some time between @from and @to. */
 static bool killed_between(int64_t from, int64_t to)
 {
 	int64_t kill = 0;
@@ -313,7 +314,7 @@ static void judge_requests(void)
 	free(sorted);
 }
 
-/* Deliveries of one client at one target that come behind a later one. */
+/* Counts the deliveries of one client at one target that follow a later one. */
 static void count_reordered(void)
 {
 	struct instance *in;
@@ -359,7 +360,7 @@ static bool completion(const struct event *e)
 	return e->kind == PERF_FINAL && !e->status;
 }
 
-/* Longest time that a request took which ended in @from .. @to, in ms. */
+/* The longest time of a request that ended in @from .. @to, in ms. */
 static double slowest(int64_t from, int64_t to)
 {
 	uint32_t us = 0;
@@ -372,7 +373,7 @@ static double slowest(int64_t from, int64_t to)
 	return us / 1e3;
 }
 
-/* When the run that @from lies in began: what was done in the one before it says nothing. */
+/* The begin of the run that contains @from: completions of an earlier run do not count. */
 static int64_t run_of(int64_t from)
 {
 	int64_t begin = 0;
@@ -384,7 +385,10 @@ static int64_t run_of(int64_t from)
 	return begin;
 }
 
-/* Longest time without a completion that reaches into @from .. @to; from @from on if none came. */
+/*
+ * The longest time without a completion that overlaps @from .. @to, in ms. It begins at @from if
+ * the run has no earlier completion.
+ */
 static double longest_gap(int64_t from, int64_t to)
 {
 	int64_t begin = run_of(from), last = 0, gap = 0, t;
@@ -397,7 +401,7 @@ static double longest_gap(int64_t from, int64_t to)
 		late = events[i].time_ns > to;
 		if (last < begin && events[i].time_ns > from)
 			last = from;
-		/* what comes in a later run is no end of a silence in this one */
+		/* a completion of a later run does not end a gap of this run */
 		t = late && through ? to : events[i].time_ns;
 		if (t > from && last && t - last > gap)
 			gap = t - last;
@@ -410,7 +414,7 @@ static double longest_gap(int64_t from, int64_t to)
 	return (double)gap / 1e6;
 }
 
-/* Until which time rail @rail had its share of a stretch of SHARE_NS after @from; @to: never. */
+/* The time at which rail @rail had its share over SHARE_NS, after @from; @to if it never had. */
 static int64_t share_back(int rail, int64_t from, int64_t to)
 {
 	struct { int64_t time_ns; uint32_t sent[MAX_RAILS]; } at[64], now = { 0 };
@@ -442,7 +446,7 @@ static int64_t share_back(int rail, int64_t from, int64_t to)
 	return to;
 }
 
-/* Until when what was done at mark @i counts. */
+/* The end of the time in which mark @i counts. */
 static int64_t end_of(unsigned int i)
 {
 	for (i++; i < nr_marks; i++)
@@ -464,7 +468,7 @@ static void take_times(void)
 		}
 		if (strcmp(marks[i].what, "heal") || marks[i].rail < 0)
 			continue;
-		/* Other marks that do no harm may lie between. */
+		/* Other marks, without a fault, may lie between. */
 		for (k = i + 1; k < nr_marks && strncmp(marks[k].what, "cut-", 4) &&
 		     strcmp(marks[k].what, "end"); k++)
 			;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Sourced after lib.sh: many daemons, each with an address of its own on the loopback device of one namespace. Number 0
-# is the console; `nodes' says how many there are beside it. Sets work, out, pid_of.
+# Sourced after lib.sh: many daemons, each with a separate address on the loopback device of one namespace. Number 0 is
+# the console; `nodes' is the number of the others. Sets work, out, pid_of.
 # shellcheck disable=SC2154,SC2034
 
 reason=$(why_not)
@@ -13,7 +13,8 @@ export LST_SESSION=4713
 
 ip_of() { echo "10.0.$((($1 + 1) >> 8)).$((($1 + 1) & 255))"; }
 
-# Of nodes 1 to N, as the simulator names them: what is left of two rows of 256, and whole rows between.
+# ranges_of N: prints the ranges of nodes 1 to N, as the simulator names them: parts of the first and last row of 256,
+# and the full rows between them.
 ranges_of() {
 	local lo=2 hi=$(($1 + 1)) end
 	while [ $lo -le $hi ]; do
@@ -45,7 +46,7 @@ space_up() {
 }
 
 all_listen() { [ "$(in_A ss -Hltn | wc -l)" -eq $((nodes + 1)) ]; }
-# One shell starts them all, so that none needs a command of its own to enter the namespace.
+# One shell starts all of them, so that none needs a separate command to enter the namespace.
 processes_start() {
 	# shellcheck disable=SC2016
 	in_A bash -c 'for ((i = 0; i <= $1; i++)); do

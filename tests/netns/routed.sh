@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Three nets, two routers between them, four end nodes: for tests of what passes routers.
+# Three nets, two routers between them and four end nodes, for tests of routed messages.
 #
 #	         E1 .11   E2 .12          E3 .13            E4 .14
 #	            |       |                |                 |
@@ -9,10 +9,11 @@
 #	            |       |          |     |           |     |
 #	          R1 .1   R2 .2      R1 .1  R2 .2      R1 .1  R2 .2
 #
-# Routers are lnetd and end nodes lnetperf (NODES="user user"), or those or both are the kernel's in their namespaces
-# (NODES="kernel user" and so on); then the node of an end requests and answers with one address.
+# Routers are lnetd and end nodes lnetperf (NODES="user user"). With NODES="kernel user" and so on, routers, end nodes
+# or both are the kernel's nodes in their namespaces. Then the node of an end requests and serves with one address.
 #
-# Read by tests, which set per_second: place_up, router_start, router_kill, router_again, serve, ask, goes_on.
+# Sourced by tests, which set per_second and use: place_up, router_start, router_kill, router_again, serve, ask,
+# goes_on.
 # shellcheck disable=SC2154
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -36,9 +37,9 @@ ctl() {
 	inside "$1" "$lnetctl" --node "$name" "${@:2}"
 }
 
-# ---- the place
+# ---- namespaces and links
 
-# plug NODE NET HOST: an interface eth<NET> of NODE in the switch of NET, with address 10.<NET>.0.<HOST>
+# plug NODE NET HOST: connects an interface eth<NET> of NODE to the switch of NET, with address 10.<NET>.0.<HOST>
 plug() {
 	local to
 	to=$(space "$1")
@@ -48,7 +49,7 @@ plug() {
 	ip -n "$to" link set "eth$2" up
 }
 
-# router_place R1|R2: its namespace, on all nets
+# router_place R1|R2: creates its namespace, on all nets
 router_place() {
 	local n
 	ip netns add "$(space "$1")" && ip -n "$(space "$1")" link set lo up || return 1
@@ -70,7 +71,7 @@ place_up() {
 	for e in "${ends[@]}"; do
 		ip netns add "$(space "E$e")" && ip -n "$(space "E$e")" link set lo up || return 1
 		plug "E$e" "${net_of[e]}" $((10 + e)) || return 1
-		# A second address: the other end of what comes from here.
+		# A second address, for the client of this end.
 		ip -n "$(space "E$e")" addr add "10.${net_of[e]}.0.$((20 + e))/24" dev "eth${net_of[e]}"
 	done
 }
@@ -87,7 +88,7 @@ place_down() {
 # ---- nodes
 
 declare -A daemon
-# router_start R1|R2 [NET...]: on these nets, or on all
+# router_start R1|R2 [NET...]: starts it on these nets, or on all
 router_start() {
 	local n
 	if [ "$router" = user ]; then
@@ -105,8 +106,8 @@ router_start() {
 
 unplugged() { ! has_device "$S" "$1n1" && ! has_device "$S" "$1n2" && ! has_device "$S" "$1n3"; }
 
-# A node of the kernel goes with its namespace and all that is there, which is made anew; one of user space does if
-# it shall be compared.
+# A node of the kernel ends with its namespace, which is then made again. For a comparison, PLACE_GOES does the same to
+# a router in user space.
 [ "$router" = user ] || PLACE_GOES=1
 router_kill() {
 	if [ "$router" = user ]; then
@@ -121,7 +122,7 @@ router_again() {
 	router_start "$1"
 }
 
-# Options of an end node: what leads to the nets that it is not on.
+# Options of an end node: the routes to the nets that it is not on.
 routes_of() {
 	local mine=$1 n
 	for n in 1 2 3; do
@@ -129,11 +130,11 @@ routes_of() {
 	done
 }
 
-# node_of END: sets program, what does what lnetperf does there
+# node_of END: sets program, which does the same as lnetperf at this end
 node_of() {
 	program=(ip netns exec "$(space "E$1")" "$lnetperf")
 	[ "$end" = user ] && return
-	# Only so that lnetctl may ask for more.
+	# Needed only for later requests of lnetctl.
 	inside "E$1" "$lnetctl" --node kernel lnet configure >/dev/null 2>&1
 	program=("$out/tests/tools/kperf")
 	place=(--netns "$(space "E$1")")
@@ -144,7 +145,7 @@ second=20	# the host number of a client's address, without the number of its end
 
 nid_of() { echo "10.${net_of[$1]}.0.$(($2 + $1))@tcp${net_of[$1]}"; }
 
-# serve END [OPTION...]
+# serve END [OPTION...]: starts a server there
 serve() {
 	local e=$1
 	: > "$work/s$e.out"
@@ -157,7 +158,7 @@ serve() {
 	wait_for 10 grep -q ready "$work/s$e.out"
 }
 
-# ask FROM TO: sets client_of, what asks there
+# ask FROM TO: sets client_of, the command of a client at FROM
 ask() {
 	node_of "$1"
 	# shellcheck disable=SC2207
@@ -167,7 +168,7 @@ ask() {
 
 declare -A servers
 
-# A line of the client after number $1 says that as much is done as is asked for.
+# In a line of the client after number $1, at least 80 % of the expected requests complete.
 keeps_up() {
 	local words now
 	now=$(lines)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""A network device that says the speed it is told: tap.py NAME ADDRESS/LEN. Each line read is its speed in Mbit/s."""
+"""A network device with a given speed: tap.py NAME ADDRESS/LEN. Each input line is its new speed in Mbit/s."""
 
 import ctypes
 import fcntl
