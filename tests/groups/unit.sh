@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Read by the groups that run the unit tests: builds them in one flavour, runs them, and says the sum line.
+# Sourced by the groups that run the unit tests: builds them in one flavour, runs them, and prints the sum line.
 
 # unit_build FLAVOUR [PROGRAM [VARIABLE=VALUE...]]: builds PROGRAM, which is unit (the default) or unit-some.
 unit_build() {
@@ -24,7 +24,7 @@ unit_run() {
 		return 1
 	fi
 	local passed=${BASH_REMATCH[1]} failed=${BASH_REMATCH[2]}
-	# What a sanitizer finds at the end is a failure too.
+	# An error that a sanitizer reports at the end is a failure as well.
 	[ "$status" -ne 0 ] && [ "$failed" -eq 0 ] && failed=1
 	echo "$passed passed, $failed failed, 0 skipped"
 	return "$status"

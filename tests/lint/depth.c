@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The functions on the stack when a PUT takes its path and when a driver gets it, for
+ * Prints the functions on the stack when a PUT has its path and when the driver gets it, for
  * tests/lint/depth.
  *
  * The core in this program is compiled without inlining and with -finstrument-functions. The
@@ -65,7 +65,7 @@ static void stop(struct lnet_ni *ni)
 {
 }
 
-/* The driver has the payload at once, and the ACK is never received. */
+/* The driver completes the attempt at once, and the ACK is never received. */
 static int driver_send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att)
 {
 	stack.fn[stack.nr++] = (void *)driver_send;
@@ -99,7 +99,7 @@ static void must(int err, const char *what)
 	exit(2);
 }
 
-/* The node has a session with the peer @nid, so requests wait for nothing. */
+/* The node has a session with the peer @nid, so requests do not wait. */
 static void open_session(struct lnet *ln, const struct lnet_nid *nid)
 {
 	struct lnet_peer_ni *pni = lnet_peer_ni_want(ln, nid, NULL);
