@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# One file, two roles: root of the kernel build when KERNELRELEASE is set, else everything that runs in user space.
+# One file, two roles: root of the kernel build if KERNELRELEASE is set, else the build of everything in user space.
 
 ifneq ($(KERNELRELEASE),)
 
@@ -7,7 +7,7 @@ include $(src)/lnet/Kbuild
 
 else
 
-# A flavour is a compiler with its flags; its objects live in build/<flavour>/. What is installed is `release'.
+# A flavour is a compiler with its flags; its objects are in build/<flavour>/. `make install' installs `release'.
 F	?= release
 O	:= build/$(F)
 OUT	:= $(if $(filter release,$(F)),build,$(O))
@@ -45,7 +45,7 @@ OBJCOPY ?= objcopy
 comma	:= ,
 WARN	:= -Wall -Wextra -Werror -Wno-sign-compare -Wno-unused-parameter -Wno-missing-field-initializers \
 	   -Wstrict-prototypes -Wvla -Wundef
-# What the kernel build asks of the files it shares.
+# Warnings that the kernel build also uses, for the files that it shares.
 WARN_CORE := -Wmissing-prototypes -Wdeclaration-after-statement
 CPPFLAGS_ALL := -D_GNU_SOURCE -DLNET_VERSION='"$(VERSION)"' -Ilnet/user -Iinclude -iquote . -iquote lnet \
 	   -isystem /usr/include/libnl3 $(CPPFLAGS)
@@ -62,16 +62,17 @@ quiet	:= $(findstring s,$(short_flags))$(filter 1,$(V))
 Q	:= $(if $(filter 1,$(V)),,@)
 says	= $(if $(quiet),,@printf '%-5s %s\n' '$(1)' '$(2)')
 
-# The library: core, environment and drivers of user space. The simulator's world and drivers are apart from it.
+# The library: core, environment and drivers of user space. The world and the drivers of the simulator are separate.
 CORE	:= lnet $(addprefix lnet/,$(shell sed -n 's/^\([a-z]\{1,\}\)\t.*/\1/p' lnet/LAYERS))
 LIB_OBJS := $(call objs,$(CORE:=/*.c) lnet/user/*.c lnet/selftest/*.c lnet/am/*.c lnd/lolnd/*.c lnd/skellnd/*.c) \
 	    $(filter-out $(O)/lnd/socklnd/sim% $(O)/lnd/socklnd/kernel%,$(call objs,lnd/socklnd/*.c))
-# What decides, a second time, with what stands for all else in a replay: one object that shows nothing but its door.
+# The core of decisions a second time, with replacements for everything else in a replay: one object that exports only
+# its entry points.
 REPLAY	:= $(O)/replay/all.o
 REPLAY_OBJS := $(patsubst %,$(O)/replay/%.o,xfer/send xfer/op xfer/attempt xfer/cancel \
 	       path/select path/expected_time path/health path/attribution path/recover path/suspect \
 	       recorder/events) $(call objs,tests/sim/replay*.c)
-# The self-test a second time, on light nodes: thousands of them fit where the core's do not. One object, too.
+# The self-test a second time, for light nodes: thousands of them fit where nodes of the core do not. Also one object.
 LIGHT	:= $(O)/light/all.o
 LIGHT_OBJS := $(patsubst lnet/selftest/%.c,$(O)/light/%.o,$(wildcard lnet/selftest/*.c)) $(O)/tests/sim/light.o
 SIM_OBJS := $(filter-out $(REPLAY_OBJS) $(LIGHT_OBJS),\
@@ -89,16 +90,16 @@ PROGS	:= $(sort $(patsubst utils/%/,%,$(filter-out utils/lib/,$(dir $(wildcard u
 # Other names of lst.
 NAMES	:= bulk_server bulk_write
 EXAMPLES := $(patsubst %.c,$(OUT)/%,$(wildcard examples/*.c))
-# Each C file of these directories is a program of its own.
+# Each C file of these directories is a separate program.
 TEST_PROGS := $(patsubst %.c,$(OUT)/%,$(wildcard tests/bench/*.c tests/netns/*.c tests/tools/*.c))
-# A parser's fuzzer each; the other files there, and worlds of the unit tests, are what they share.
+# Each program is the fuzzer of one parser. They share the other files there, and worlds of the unit tests.
 FUZZERS	:= $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_A	:= $(O)/libfuzz.a
 FUZZ_OBJS := $(filter-out $(O)/tests/fuzz/fuzz_%,$(call objs,tests/fuzz/*.c)) \
 	     $(call objs,tests/unit/node.c tests/unit/rails.c tests/unit/rails_run.c tests/unit/st_world.c \
 	     tests/sim/record.c)
 
-# What the build needs, checked before anything is compiled.
+# The tools and headers that the build needs are checked before anything is compiled.
 HEADERS	:= /usr/include/libnl3/netlink/genl/genl.h /usr/include/yaml.h /usr/include/readline/readline.h
 BUILDS	:= all lib unit install $(PROGS)
 ifneq ($(filter $(BUILDS),$(or $(MAKECMDGOALS),all)),)
@@ -113,7 +114,7 @@ endif
 
 all: lib $(PROGS:%=$(OUT)/%) $(NAMES:%=$(OUT)/%) $(EXAMPLES) $(TEST_PROGS)
 lib: $(LIB_A) $(LIB_SO) $(CTL_A)
-# Tests replace files of the library, which in release is one object.
+# Unit tests replace files of the library, which in release is one object. So release builds the debug flavour of them.
 unit: $(if $(filter release,$(F)),unit-debug,$(O)/unit)
 unit-debug:
 	+@$(MAKE) -s F=debug unit
@@ -121,12 +122,12 @@ unit-debug:
 
 $(O)/lnet/%.o $(O)/lnd/%.o: CFLAGS_ALL += $(WARN_CORE)
 $(O)/tests/unit/%.o: CPPFLAGS_ALL += -iquote tests/unit -iquote $(O)
-# The tests run once per build: here compiling them well takes longer than they do. Other flavours warn as before.
+# The tests run once per build, so optimizing them takes longer than it saves. Other flavours have the same warnings.
 $(O)/tests/unit/%.o: CFLAGS_ALL += $(if $(filter debug,$(F)),-O0)
 
-# A release is compiled twice: what the first one counts while its messages run tells the second one which ways are
-# common. It stays until `make clean`; what changes later is compiled without. PROFILE=no: once, for another machine,
-# or where nothing may run.
+# A release is compiled twice: the first build counts branches while its messages run, and the second one uses the
+# counts to optimize the common paths. The counts stay until `make clean'; code that changes later is compiled without
+# them. With PROFILE=no the release is compiled once, for another machine, or where no program may run.
 PROFILE	?= yes
 COUNTS	:= $(O)/profile
 TRAINED	:= $(if $(filter yesreleasegcc,$(PROFILE)$(F)$(findstring gcc,$(CC))),$(COUNTS)/made)
@@ -163,7 +164,7 @@ $(LIGHT): $(LIGHT_OBJS)
 	$(Q)$(LD) -r -o $@ $^
 	$(Q)$(OBJCOPY) --keep-global-symbol=sim_light --keep-global-symbol=sim_light_cfg $@
 
-# Archives are made anew, so that an object whose source is gone does not stay.
+# Archives are written from scratch, so that an object whose source is gone does not stay.
 define archive
 	@mkdir -p $(@D)
 	@rm -f $@
@@ -171,12 +172,12 @@ define archive
 	$(Q)$(AR) rcs $@ $(filter %.o,$^)
 endef
 
-# Release: the core and what drivers share become one object, compiled as a whole, so that small functions of one file
-# are inlined in others, and the short ways through large ones. What the simulator has of its own in place of user
-# space's stays apart.
+# Release: the core and the shared files of drivers become one object, compiled as a whole. So small functions of one
+# file are inlined in others, and so are the short paths through large ones. The files of user space that the simulator
+# replaces stay separate.
 ifeq ($(F)$(findstring gcc,$(CC)),releasegcc)
 WHOLE	:= $(filter-out $(O)/lnd/socklnd/user% $(O)/lnd/socklnd/link%,$(LIB_OBJS))
-# Objects of some hundred bytes are cleared for each message: string instructions take their time to start.
+# Objects of some hundred bytes are cleared for each message; string instructions start too slowly for that.
 CLEAR	:= $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)), \
 	   -mmemset-strategy=vector_loop:1024:noalign$(comma)libcall:-1:noalign)
 FAST	:= -O3 $(CLEAR) $(if $(filter yes,$(PROFILE)),-fprofile-use=$(abspath $(COUNTS)) \
@@ -212,7 +213,7 @@ $(LIB_SO).$(SOMAJOR): $(LIB_OBJS) $(MAP)
 $(LIB_SO): $(LIB_SO).$(SOMAJOR)
 	@ln -sf liblnet.so.$(SOMAJOR) $@
 
-# How nettest learns of its like: PMIx, which only it needs, or without that lists of nodes alone.
+# nettest finds the other processes by PMIx, which only nettest needs. Without PMIx it accepts only lists of nodes.
 PMIX	:= $(shell pkg-config --exists pmix && echo pmix)
 LAUNCH	:= $(or $(PMIX),alone)
 PMIX_LIBS := $(if $(PMIX),$(shell pkg-config --libs pmix))
@@ -251,7 +252,7 @@ $(O)/fuzz/%: $(O)/tests/fuzz/%.o $(FUZZ_A) $(CTL_A) $(LIB_A)
 	$(call says,LD,$@)
 	$(Q)$(CC) $(LDFLAGS_ALL) -fsanitize=fuzzer -o $@ $^ $(LIBS) -lm
 
-# One suite per file: its name is the file's.
+# One suite per file, with the name of the file.
 SUITES	:= $(sort $(patsubst tests/unit/test_%.c,%,$(wildcard tests/unit/test_*.c)))
 $(O)/unit_suites.def: $(wildcard tests/unit/test_*.c)
 	@mkdir -p $(@D)
@@ -296,19 +297,20 @@ kernel:
 	@tests/kernel
 vm: deps
 	@+$(MAKE) -s all && SPARSE=no tests/kernel && tests/vm/all
-# Speed says something on a quiet machine only, so no test asks for it.
+# Speed can be measured only on a quiet machine, so no test depends on it.
 vm-bench: deps
 	@+$(MAKE) -s all && KVER=$${KVER:-6.12} SPARSE=no tests/kernel && tests/vm/bench/run
-# How long nothing happens when a rail of kernel nodes is cut, beside a plain program in the same guest.
+# The time without a completed request when a rail of kernel nodes is cut, compared with a plain program in the same
+# guest.
 failover-vm: deps
 	@+$(MAKE) -s all build/tests/bench/paced/sockets && KVER=$${KVER:-6.12} SPARSE=no tests/kernel && \
 		tests/vm/bench/failover
-# A target installs the packages of its group: demo the fewest, those with guests all.
+# A target installs the packages of its group: demo installs the fewest, targets with guests install all.
 deps: deps-guest
 deps-demo deps-test deps-guest: deps-%:
 	@config/deps $*
 
-# Kernels that watch themselves: building them takes long, the first time.
+# Debug kernels: the first build of them takes long.
 vm-debug: deps
 	@+$(MAKE) -s all && tests/vm/debug-kernel A && tests/vm/debug-kernel B && \
 		SPARSE=no KVER='debug-A debug-B' tests/kernel && \
@@ -318,11 +320,11 @@ fuzz: deps-test
 	@+tests/fuzz/run
 fuzzers: $(FUZZERS)
 
-# What has a script of its own is only called here.
+# The targets below only call a script.
 models:
 	@tests/model/run --all
 
-# Peers are measured if they are there; each has a program of its own, and its library pkg-config's name.
+# Peers are measured if they are installed; each has a separate program, and its library has a name for pkg-config.
 PEER_zeromq := libzmq
 PEER_libfabric := libfabric
 PEER_openmpi := ompi-c
@@ -332,7 +334,7 @@ $(OUT)/tests/bench/peers/%: tests/bench/peers/%.c tests/bench/peers/peer.h
 	@mkdir -p $(@D)
 	$(call says,CC,$@)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -o $@ $< $$(pkg-config --cflags --libs $(PEER_$*))
-# Others beside whom a rail is cut.
+# Other transports, for the comparison when a rail is cut.
 PACED_knet := libknet
 PACED_mpi := ompi-c
 paced_here = $(OUT)/tests/bench/paced/sockets $(foreach p,knet mpi,\
@@ -352,30 +354,31 @@ bench: deps-test
 failover: deps-test
 	@+$(MAKE) -s all $(paced_here) && tests/bench/failover
 
-# The crowd of many thousands takes minutes and nearly 4 GB of memory; a few hundred run with the simulator's tests.
-# Memory in large pages: the nodes' state is read here and there, and addresses would be looked up as often.
+# The crowd of many thousands takes minutes and nearly 4 GB of memory; the tests of the simulator run a few hundred.
+# Memory is in large pages: accesses to the nodes' state are scattered, and small pages would need a look-up for each.
 crowd: deps-test
 	@+$(MAKE) -s F=release build/lnetsim && GLIBC_TUNABLES=glibc.malloc.hugetlb=1 build/lnetsim --crowd 32 \
 		--nodes $${NODES:-10000} --rate $${RATE:-50}
 
-# The same crowd wants to probe all at once, and keeps within its budget.
+# The nodes of the same crowd have to probe all at once, and keep within their rate limit.
 storm: deps-test
 	@+$(MAKE) -s F=release build/lnetsim && GLIBC_TUNABLES=glibc.malloc.hugetlb=1 build/lnetsim --crowd 8 \
 		--nodes $${NODES:-10000} --storm
 
-# A session over a tree of so many real processes, beside the same one in the simulator; fewer that are killed.
+# A session over a tree of so many real processes, and the same one in the simulator; then fewer, of which some are
+# killed.
 processes: deps-test
 	@+$(MAKE) -s all && NODES=$${NODES:-1000} tests/netns/processes && tests/netns/processes_faults
 
-# Full load on rails that are whole, while others want the processors, too: nothing is taken for lost.
+# Full load on healthy rails while other programs also use the processors: no message is taken for lost.
 oversubscribed: deps-test
 	@+$(MAKE) -s all && TIME=$${TIME:-600} tests/netns/oversubscribed
 
-# New seeds, many, and a row in tests/sim/RUNS.
+# Many new seeds, and a row in tests/sim/RUNS.
 seeds: deps-test
 	@+tests/sim/seeds
 
-# How long a change of interfaces keeps a node with 5000 peers from its traffic.
+# Measures how long a change of interfaces delays the traffic of a node with 5000 peers.
 stall:
 	@+$(MAKE) -s build/tests/tools/stall && build/tests/tools/stall
 
@@ -398,14 +401,14 @@ valgrind: deps-test
 # Attacks of remote hosts and local users on live nodes.
 hostile: deps-test
 	@+$(MAKE) -s all && SECONDS=600 tests/hostile/run
-# The same nodes, cuts and floods, watched for races.
+# The same nodes, cuts and floods, with the thread sanitizer.
 tsan-netns: deps-test
 	@+$(MAKE) -s F=tsan all && tests/netns/races
 
 # --- installing ---------------------------------------------------------------------------------------------------
 
 MAN	:= $(wildcard manual/man/*.[1-9])
-# Headers for programs; the others of include/lnet are for the core and drivers, which come with it.
+# Headers for programs; the others of include/lnet are for the core and for drivers, which this project includes.
 PUBLIC	:= lnet lnetctl nid progress rpc socklnd types
 format:
 	@config/format
