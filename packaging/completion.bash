@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# Completion of lnetctl in bash. Commands and options are what the tool itself says they are, nets, NIDs and tunables what
-# the node says.
+# Completion of lnetctl in bash. Commands and options are those that the tool lists; nets, NIDs and tunables are those
+# of the node.
 
-# Is "$@" a command? The help of a command begins with its name; that of a group begins with its first command's name.
+# True if "$@" is a command. The help of a command begins with its name; that of a group begins with its first command's
+# name.
 _lnetctl_is_command()
 {
 	[[ $("$@" --help 2>/dev/null </dev/null) == "${*:2}: "* ]]
@@ -24,7 +25,7 @@ _lnet_nodes()
 	timeout 2 lnetctl --json node list 2>/dev/null </dev/null | sed -n 's/^ *"name": "\(.*\)",*$/\1/p'
 }
 
-# Values of key $1 in what the other words show, asked of the node of "${base[@]}".
+# Prints the values of key $1 that the node of "${base[@]}" shows for the command in the other arguments.
 _lnetctl_ask()
 {
 	local key=$1
@@ -41,7 +42,7 @@ _lnetctl_nids()
 	esac
 }
 
-# What the option $1 of the command "${path[@]}" may have for a value.
+# Prints possible values for the option $1 of the command "${path[@]}".
 _lnetctl_values()
 {
 	case $1 in
@@ -66,7 +67,7 @@ _lnetctl_values()
 	esac
 }
 
-# What may stand where no option is begun.
+# Prints possible arguments that are not options.
 _lnetctl_words()
 {
 	case ${path[0]} in
@@ -78,7 +79,7 @@ _lnetctl_words()
 	esac
 }
 
-# Words that are split at blanks only, up to the cursor: NIDs have what bash splits at.
+# Splits words only at blanks, up to the cursor, because NIDs have characters at which bash splits.
 _lnetctl()
 {
 	local line=${COMP_LINE:0:COMP_POINT} words word last path=() base=() found
@@ -113,7 +114,7 @@ _lnetctl()
 		[ -n "$found" ] || found=$(_lnetctl_words "$cur")
 	fi
 	mapfile -t COMPREPLY < <(compgen -W "$found" -- "$cur")
-	# bash puts in what comes behind the last place where it splits
+	# bash inserts only the part behind the last character at which it splits
 	local behind=${cur##*[@:=]}
 	[ "$behind" = "$cur" ] || COMPREPLY=("${COMPREPLY[@]#"${cur%"$behind"}"}")
 }
