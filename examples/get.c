@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* get OWN-NID PEER-NID: fetches what the example server says of itself. */
+/* get OWN-NID PEER-NID: fetches the text of the example server about itself. */
 #include "node.h"
 
 static char text[256];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the examples share: a node with one interface, memory that others may use, and waiting. */
+/* Shared by the examples: a node with one interface, memory for other nodes, and waiting. */
 #include <lnet/lnet.h>
 #include <lnet/progress.h>
 #include <lnet/socklnd.h>
@@ -8,10 +8,10 @@
 
 enum { PORTAL_TEXT = 1, PORTAL_HELLO, PORTAL_REQUEST, PORTAL_ANSWER };
 
-/* What makes the node go on; it has a thread of its own. */
+/* The environment that serves the node; it has a service thread. */
 static struct lnet_env *node_env;
 
-/* TCP port 988 and connections from ports below 1024, as everywhere: run as root. */
+/* Uses TCP port 988 and connections from ports below 1024, as nodes do by default: run as root. */
 static inline int node_start(struct lnet **ln, const char *nid)
 {
 	struct lnet_user_env_cfg how = { .mode = LNET_PROGRESS_HYBRID };
@@ -36,7 +36,7 @@ static inline int node_start(struct lnet **ln, const char *nid)
 	return rc;
 }
 
-/* Lets anybody use @md's memory with the match bits @bits. */
+/* Allows everybody to use the memory of @md with the match bits @bits. */
 static inline int node_post(struct lnet *ln, unsigned int portal, uint64_t bits,
 			    struct lnet_md_cfg *md)
 {
@@ -73,7 +73,7 @@ static inline int node_wait(struct lnet *ln)
 	return rc ? rc : node_status;
 }
 
-/* The thread looks into the instance: it ends first. */
+/* The service thread uses the instance, so it ends first. */
 static inline void node_end(struct lnet *ln)
 {
 	lnet_user_env_stop(node_env);

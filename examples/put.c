@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* put OWN-NID PEER-NID TEXT: puts TEXT into the example server's memory, waits for the ACK. */
+/* put OWN-NID PEER-NID TEXT: writes TEXT into the example server's memory, waits for the ACK. */
 #include "node.h"
 
 static void on_event(const struct lnet_event *ev)

@@ -2,7 +2,7 @@
 /* request OWN-NID PEER-NID TEXT: sends a request to the example server and waits for its answer. */
 #include "node.h"
 
-#define BITS 0x1234	/* which of the requests under way an answer belongs to */
+#define BITS 0x1234	/* match bits of the answer, which identify its request */
 
 static char answer[256];
 
@@ -12,7 +12,7 @@ static void on_answer(const struct lnet_event *ev)
 		node_ends(ev);
 }
 
-/* The end of the request matters only if it failed: the answer says the rest. */
+/* The end of the request matters only if it failed; otherwise the answer ends the program. */
 static void on_request(const struct lnet_event *ev)
 {
 	if (ev->final && ev->status)

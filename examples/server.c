@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* server OWN-NID: prints texts, says who it is, answers requests with their text in capitals. */
+/* server OWN-NID: prints texts, sends a text about itself, answers requests in capital letters. */
 #include <ctype.h>
 #include <pthread.h>
 #include "node.h"
@@ -53,7 +53,7 @@ static void *print_lines(void *arg)
 	return arg;
 }
 
-/* The request says by its header data which match bits its answer needs. */
+/* The header data of the request are the match bits that its answer needs. */
 static void on_request(const struct lnet_event *ev)
 {
 	static unsigned int turn;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A whole user of LNet in the kernel: sends itself a PUT, gets it back by a GET, and says so. */
+/* A complete user of LNet in the kernel: sends itself a PUT, fetches it by GET, and reports it. */
 #include <linux/completion.h>
 #include <linux/module.h>
 #include <lnet/lnet.h>
@@ -10,11 +10,11 @@
 #define BITS	0x1009ULL
 #define TIMEOUT	(10 * HZ)
 
-static char board[32], text[32] = "written over 0@lo";	/* what others see, what we send and get */
+static char board[32], text[32] = "written over 0@lo";	/* for others; sent and fetched */
 static struct completion asked, unlinked;
 static int status;
 
-/* Of the board: PUT and GET by others (here: by ourselves), and its end. */
+/* Events of the board: PUT and GET by others (here by this module), and its end. */
 static void on_board(const struct lnet_event *ev)
 {
 	if (ev->kind != LNET_EVENT_UNLINK)
@@ -24,7 +24,7 @@ static void on_board(const struct lnet_event *ev)
 		complete(&unlinked);
 }
 
-/* Of what we send: the operation is over. */
+/* Events of the text: the end of an operation. */
 static void on_text(const struct lnet_event *ev)
 {
 	if (ev->final) {
