@@ -33,7 +33,7 @@
 #define NS		1000000000ll
 #define SHARE_NS	(100 * 1000000ll)	/* a rail's share is measured over this time */
 #define SHARE_MIN	0.30			/* smallest share that counts as carried */
-#define GRACE_NS	(50 * 1000000ll)	/* marks are written by a shell */
+#define GRACE_NS	(50 * 1000000ll)	/* a shell writes the marks, so times are inexact */
 
 struct mark {
 	int64_t time_ns;
@@ -514,7 +514,7 @@ static bool print_times(void)
 	return good;
 }
 
-/* ---- */
+/* ---- the program ----------------------------------------------------------------------------- */
 
 static void set_limit(char *text)
 {

@@ -3,7 +3,7 @@
 # version number is written anywhere. For a series such as 6.12, the package that apt offers is used, and downloaded
 # again when apt offers another one.
 #
-# Read by tests: concrete KIND SERIES, unpack DIRECTORY PACKAGE..., headers_of SERIES, image_of SERIES.
+# Sourced by tests: concrete KIND SERIES, unpack DIRECTORY PACKAGE..., headers_of SERIES, image_of SERIES.
 
 # shellcheck disable=SC2034
 kernel_cache=${XDG_CACHE_HOME:-$HOME/.cache}/lnet-kernel

@@ -23,7 +23,7 @@
 #include "lnet/kernel/netns.h"
 
 #define BOARD_SIZE	1048576U
-/* longer than a request may wait for a credit and then for its end, each transaction_timeout */
+/* longer than a request may take: a transaction_timeout for a credit, and one for its end */
 #define TIMEOUT		(120 * HZ)
 #define WINDOW		8U
 
@@ -149,7 +149,7 @@ static struct party *party_of(struct net *net)
 	return party_new(net);
 }
 
-/* ---- asking others --------------------------------------------------------------------------- */
+/* ---- requests to others ---------------------------------------------------------------------- */
 
 struct question {
 	struct completion done, unlinked;

@@ -153,7 +153,7 @@ static int tune(struct load *ld, char *text)
 	return err ? err : lnet_tunable_set(ld->user.ln, name, value);
 }
 
-/* *@to becomes the place of @value among @nr @names, counted from @first. */
+/* Sets *@to to @first plus the index of @value in the @nr @names. */
 static int choose(int *to, int first, const char *const *names, int nr, const char *value)
 {
 	int i;
