@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Two nodes dial each other: HELLOs cross, a node restarts, connections break (the wire manual:
- * decision by the passive side, rows 4 to 8; checks by the initiator; closing). Node 1 has the
- * higher NID.
+ * Two nodes dial each other while HELLOs cross, a node restarts and connections break. See the wire
+ * manual: decision by the passive side, rows 4 to 8; checks by the initiator; closing. Node 1 has
+ * the higher NID.
  *
  * A set has TYPES connections. Every HELLO, answer and end of stream arrives at any later time. A
- * refused node tries again when its timer fires: EARLY times at any moment, else not before
- * everything under way has arrived. The timers of both nodes fire in the same round, so attempts
- * may cross again in each; with UNEVEN one may fire many times before the other, as with back-off
- * times that double.
+ * rejected node dials again when its timer fires. EARLY timers of each node fire at any moment, all
+ * others only after everything in flight has arrived. The timers of both nodes fire in the same
+ * round, so attempts may cross in each round. With UNEVEN one timer may fire many times before the
+ * other, as with back-off times that double.
  *
- * A node that loses its set takes another incarnation for the next one, and ends a dial for the
- * lost set; the same after a dial that failed while there was no set.
+ * A node that loses its set takes another incarnation for the next set, and ends a dial for the
+ * lost set. It does the same if a dial fails while it has no set.
  *
  * CRASH: the peer of a node that restarts does not notice that the old connections ended. QUIET:
- * the same for connections broken by a fault. QUEUE: each node has a message for the other, which
+ * the same for connections that a fault broke. QUEUE: each node has a message for the other, which
  * waits for a connection (lnd/socklnd/send.c, conn.c).
  *
- * Bounds (-D): TYPES, FAULTS connections broken, RESTARTS (with a new incarnation), EARLY, ROUNDS.
+ * Bounds (-D): TYPES, FAULTS (broken sets), RESTARTS (with a new incarnation), EARLY, ROUNDS.
  * Mutants: see tests/model/rows; each must fail.
  *
- * What must hold: every run ends with one set, complete, the same at both ends; no livelock: after
- * the last fault all is well after ROUNDS rounds of timers; each message arrives, or the core is
- * told that it perhaps did not.
+ * Properties: every run ends with one complete set, which is the same at both ends. There is no
+ * livelock: at most ROUNDS rounds of timers follow the last fault. Each message arrives, or the
+ * driver reports to the core that its delivery is unknown.
  */
 #ifndef TYPES
 #define TYPES	2
@@ -39,35 +39,36 @@
 #ifndef ROUNDS
 #define ROUNDS	2
 #endif
-/* connections there can be at a time, closed ones included; beyond it a dial waits */
+/* the maximum number of connections, including closed ones; a dial waits until one is free */
 #define SLOTS	5
 
 mtype = { FREE, WAITS, LIVE, CLOSED };		/* of one end of a connection */
-mtype = { NOTHING, YES, NO };			/* answer HELLO under way */
-mtype end_of[2 * SLOTS] = FREE;			/* per connection: the end of node 0, of node 1 */
+mtype = { NOTHING, YES, NO };			/* answer HELLO in flight */
+mtype end_of[2 * SLOTS] = FREE;			/* per connection: end at node 0, end at node 1 */
 byte dialer[SLOTS], type[SLOTS];
-byte said[SLOTS];				/* incarnation in the HELLO, later in the answer */
+byte said[SLOTS];				/* incarnation in the HELLO, then in the answer */
 mtype answer[SLOTS] = NOTHING;
-bool mute[SLOTS];				/* its dead end sends no end of stream (CRASH) */
+bool mute[SLOTS];				/* the closed end sends no end of stream */
 
 byte incarnation[2] = 1;
-byte known[2];				/* the peer's, recorded with its connections; 0: none */
+/* the peer's incarnation, set with its connections; 0: none */
+byte known[2];
 bool connecting[2];				/* the connect job runs */
-byte dialing[2];				/* its connection + 1 */
+byte dialing[2];				/* connection in progress + 1; 0: none */
 bool backoff[2];
 byte rounds, early[2] = EARLY;
 byte faults, restarts;
 #ifdef W_LOST
-byte restarted;				/* node + 1 */
+byte restarted;				/* the node that restarted last + 1 */
 #endif
 
 #ifdef QUEUE
 mtype = { QUEUED, WRITTEN, ARRIVED, TOLD };
 mtype msg[2] = QUEUED;
-byte over[2];				/* its connection + 1 */
+byte over[2];				/* connection on which it was written + 1 */
 #endif
 
-byte i, t, n_live;				/* of the step going on */
+byte i, t, n_live;				/* scratch variables of one step */
 
 #define end(c, n)	end_of[(c) * 2 + (n)]
 #define hello(c)	(end(c, dialer[c]) == WAITS && answer[c] == NOTHING && \
@@ -89,7 +90,7 @@ byte i, t, n_live;				/* of the step going on */
 #define settled(n)	(waits(n) || complete(n) && !connecting[n])
 
 #ifdef QUEUE
-#ifdef M_FORGETS		/* what was written on a set that ends is forgotten */
+#ifdef M_FORGETS		/* the driver reports no message that was written on a lost set */
 #define tell(n)
 #else
 #define tell(n) \
@@ -98,7 +99,7 @@ byte i, t, n_live;				/* of the step going on */
 	:: else \
 	fi;
 #endif
-/* over a connection of the right type; it is read by whom has opened it, too */
+/* the message uses a connection of the right type; a node also reads connections that it opened */
 #define QUEUE_STEPS(n, c) \
 	:: msg[n] == QUEUED && one_live(c, n, TYPES - 1) -> msg[n] = WRITTEN; over[n] = c + 1 \
 	:: msg[n] == WRITTEN && over[n] == c + 1 && end(c, 1 - n) == LIVE -> \
@@ -134,7 +135,7 @@ inline slots_free() {
 #define reincarnate(n)	incarnation[n]++;
 #endif
 
-/* node n closes all it has with the peer, and forgets what it recorded */
+/* node n closes all its connections with the peer and clears the recorded incarnation */
 inline siblings_close(n) {
 	if
 	:: known[n] ->
@@ -192,14 +193,14 @@ inline dial(n) {
 
 #ifdef NOTIE		/* no tie-break */
 #define ROW4(n)		false
-#elif defined(BOTHREFUSE)	/* whoever is connecting refuses */
+#elif defined(BOTHREFUSE)	/* a node that is connecting rejects */
 #define ROW4(n)		connecting[n]
-#elif defined(WIDE)	/* refuses while it waits to try again, too */
+#elif defined(WIDE)	/* the node also rejects while it waits to dial again */
 #define ROW4(n)		(connecting[n] && n == 1)
-#else			/* hello_judge(): only while its own HELLO is under way */
+#else			/* hello_judge(): the node rejects only while its own HELLO is in flight */
 #define ROW4(n)		(dialing[n] && n == 1)
 #endif
-#ifdef NOLIMIT		/* a second connection of the same type is taken */
+#ifdef NOLIMIT		/* the node accepts a second connection of the same type */
 #define ROW7(c, n)	false
 #else
 #define ROW7(c, n)	has(n, type[c])
@@ -211,7 +212,7 @@ inline hello_take(c, n) {
 	:: ROW4(n) -> answer[c] = NO; end(c, n) = CLOSED
 	:: !ROW4(n) && known[n] && known[n] != said[c] ->
 		answer[c] = NO; end(c, n) = CLOSED;
-#ifndef NOCLEAR		/* the old record stays */
+#ifndef NOCLEAR		/* the old connections stay */
 		siblings_close(n)
 #endif
 	:: !ROW4(n) && !(known[n] && known[n] != said[c]) && ROW7(c, n) ->
@@ -313,11 +314,11 @@ active proctype world() {
 		QUEUE_STEPS(1, 2)
 		QUEUE_STEPS(1, 3)
 		QUEUE_STEPS(1, 4)
-		/* a second has passed: all has arrived, timers fire */
+		/* a second has passed: nothing is in flight, timers fire */
 		:: quiet && settled(0) && settled(1) && (waits(0) || waits(1)) ->
 			rounds++; assert(rounds <= ROUNDS);
 			if
-/* back-off times differ: the one or the other may fire first, again and again */
+/* back-off times differ: either timer may fire first, any number of times */
 #ifdef UNEVEN
 			:: waits(0) -> backoff[0] = false
 			:: waits(1) -> backoff[1] = false
@@ -341,21 +342,21 @@ active proctype world() {
 	}
 }
 
-/* witness: the lower one's HELLO was refused while the higher one's is under way */
+/* witness: node 1 rejected the HELLO of node 0 while its own HELLO is in flight */
 #if defined(W_CROSS)
 active proctype monitor() {
 end:
 	atomic { answer[0] == NO && dialer[0] == 0 && end(1, 1) == WAITS && dialer[1] == 1 ->
 		 assert(false) }
 }
-/* witness: an old life's connection still there when the new life's HELLO comes */
+/* witness: the HELLO arrives after a restart, and a connection from before the restart is alive */
 #elif defined(W_HALF)
 active proctype monitor() {
 end:
 	atomic { known[0] == 1 && end(0, 0) == LIVE && end(1, 1) == WAITS && dialer[1] == 1 &&
 		 said[1] >= 2 -> assert(false) }
 }
-/* witness: a message written to a node that is not there any more */
+/* witness: a message was written to a node that has restarted */
 #elif defined(W_LOST)
 active proctype monitor() {
 end:

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Credits: attempts to two peers over one interface, which take a credit of the peer, then one of
- * the interface, wait by class, leave, are cancelled, choose again, or are late.
+ * Credits: attempts to two peers over one interface. Each takes a credit of the peer, then one of
+ * the interface. Attempts wait by class, are sent, are cancelled, select again or exceed their
+ * deadline.
  *
- * The table is lnet/model/states/att.def itself: a step that is no edge fails, credits move by its
- * columns. One atomic step = one lock hold of the shard. Inlines are named as what they stand for
- * in lnet/xfer/attempt.c, request_id.c and send.c. Attempts 0 and 1 are control messages, the
- * others data.
+ * The table is lnet/model/states/att.def itself: a step that is not an edge fails, and credits
+ * change by its columns. One atomic step = one hold of the shard's lock. Inlines have the names of
+ * the functions that they model in lnet/xfer/attempt.c, request_id.c and send.c. Attempts 0 and 1
+ * are control messages, the others are data.
  *
- * Bounds (-D): NR attempts, CREDITS of each peer, NI_CREDITS, WINDOW requests that a peer lets be
- *	under way, LATES whose time ends, MOVES choices made again. REFER: the driver refers to the
- *	payload after it was posted.
+ * Bounds (-D): NR attempts, CREDITS of each peer, NI_CREDITS, WINDOW requests in flight that a peer
+ *	permits, LATES attempts that exceed their deadline, MOVES repeated selections. REFER: the
+ *	driver references the payload after it has handed the attempt to the fabric.
  * Mutants (-DM_...): see tests/model/rows; each must fail.
  *
- * What must hold:
- *	only edges of the table; credits and names are as many as the states say, for data never
- *	fewer than none, for control messages never more than EXTRA below; after each step nobody
- *	waits who may go on; nothing that is late is sent; every attempt comes to its end if drivers
- *	give back what they have: no deadlock.
+ * Properties:
+ *	Only edges of the table are taken. Credits and request IDs correspond to the states. Credits
+ *	are never below 0 for data, and never below -EXTRA for control messages. After each step no
+ *	attempt waits that may proceed. No attempt is sent after its deadline. If drivers complete
+ *	all attempts, every attempt ends: no deadlock.
  */
 #ifndef NR
 #define NR	4
@@ -63,18 +64,18 @@ c_decl {
 #define cls(m)	(m < 2 -> CONTROL : DATA)
 
 mtype att[NR] = ATT_FREE;
-mtype was, next;		/* of the step going on */
+mtype was, next;		/* states of one step */
 byte to[NR];			/* its peer */
 bool begun[NR], over[NR];
-bool late[NR];			/* its time is over */
-bool named[NR];			/* it has a name in its peer's window */
-bool aside[NR];			/* it waits for that */
+bool late[NR];			/* its deadline has passed */
+bool named[NR];			/* it has a request ID in its peer's window */
+bool aside[NR];			/* it waits for a request ID */
 short peer_credits[2] = CREDITS, ni_credits = NI_CREDITS;
-byte names[2];			/* in use */
+byte names[2];			/* request IDs in use */
 byte lates = LATES, moves = MOVES;
-chan pw[4] = [NR] of { byte };	/* by peer and class: waiting for the peer's credit */
-chan nw[2] = [NR] of { byte };	/* by class: for the interface's */
-byte a, b, c, d, p, k;		/* of the step going on */
+chan pw[4] = [NR] of { byte };	/* by peer and class: waiting for a credit of the peer */
+chan nw[2] = [NR] of { byte };	/* by class: waiting for a credit of the NI */
+byte a, b, c, d, p, k;		/* scratch variables of one step */
 short held;
 bool gives_peer, gives_ni;
 mtype step;
@@ -83,9 +84,9 @@ byte cur;
 
 #define peer_wait(m)	pw[to[m] * 2 + cls(m)]
 #define waits(m)	(att[m] == ATT_WAIT_PEER || att[m] == ATT_WAIT_NI)
-/* as it should be */
+/* the correct rule, which the checks use */
 #define may(credits, cl)	(credits > (cl == CONTROL -> -EXTRA : 0))
-#ifdef M_DATAEXTRA		/* data may have what is kept for control messages */
+#ifdef M_DATAEXTRA		/* data may use the credits of control messages */
 #define may_take(credits, cl)	(credits > -EXTRA)
 #else
 #define may_take(credits, cl)	may(credits, cl)
@@ -103,7 +104,7 @@ inline tables_fill() {
 	was = 0; next = 0
 }
 
-/* Takes and gives back what the two states differ in; nobody is woken. */
+/* Changes the credits by the difference of the two states. It wakes no attempt. */
 inline account(m, s) {
 	was = att[m]; next = s; p = to[m];
 	assert(c_expr { legal[now.was][now.next] });
@@ -116,7 +117,7 @@ inline account(m, s) {
 		now.gives_peer = peer > 0;
 		now.gives_ni = ni > 0;
 	};
-#ifdef M_DOUBLEGIVE		/* given back at posted, and once more at the end */
+#ifdef M_DOUBLEGIVE		/* the credit is returned at ATT_POSTED and again at the end */
 	if
 	:: was == ATT_POSTED -> ni_credits++
 	:: else
@@ -148,7 +149,7 @@ inline to_wire(m) {
 	fi
 }
 
-/* If it may not leave, whoever called goes on with the peer's credit. */
+/* If the attempt cannot be sent, the caller gives the peer's credit to another attempt. */
 inline wait_ni(m) {
 	account(m, ATT_WAIT_NI);
 	if
@@ -160,7 +161,7 @@ inline wait_ni(m) {
 #define peer_wakes(q, cl) (len(pw[(q) * 2 + cl]) > 0 && may_take(peer_credits[q], cl))
 #define ni_wakes(cl)	(len(nw[cl]) > 0 && may_take(ni_credits, cl))
 
-/* Control messages first. */
+/* Wakes control messages first. */
 inline wake_peer(q) {
 	do
 	:: peer_wakes(q, CONTROL) || peer_wakes(q, DATA) ->
@@ -180,11 +181,11 @@ inline wake_ni() {
 		nw[d]?b;
 		d = 0;
 		to_wire(b);
-#ifdef W_LEAVES			/* one may not leave after all, another waits for its peer */
+#ifdef W_LEAVES			/* an attempt cannot be sent, and another one waits for its peer */
 		assert(att[b] == ATT_WIRE || len(pw[to[b] * 2 + DATA]) == 0);
 #endif
 		if
-#ifndef M_KEEPPEER		/* who may not leave after all gives its credit to nobody */
+#ifndef M_KEEPPEER		/* an attempt that cannot be sent passes its credit to no other */
 		:: att[b] != ATT_WIRE -> wake_peer(to[b])
 		:: att[b] == ATT_WIRE
 #else
@@ -200,13 +201,13 @@ inline wake_ni() {
 inline move(m, s) {
 	account(m, s);
 	c = gives_peer;
-#ifndef M_NOWAKENI		/* a credit of the interface comes back and nobody is told */
+#ifndef M_NOWAKENI		/* a credit of the interface is returned and wakes no attempt */
 	if
 	:: gives_ni -> wake_ni()
 	:: !gives_ni
 	fi;
 #endif
-#ifndef M_NOWAKEPEER		/* one of a peer */
+#ifndef M_NOWAKEPEER		/* the same for a credit of the peer */
 	if
 	:: c -> wake_peer(to[m])
 	:: !c
@@ -233,7 +234,7 @@ inline lnet_att_drop(m, s) {
 	move(m, s)
 }
 
-/* Its name is free for one that waits for that: window_finish() */
+/* window_finish(): an attempt that waits for a request ID may use the released one */
 inline op_done(m) {
 	over[m] = true;
 	if
@@ -242,7 +243,7 @@ inline op_done(m) {
 		k = 2;
 		do
 		:: k < NR && aside[k] && to[k] == to[m] && names[to[m]] < WINDOW ->
-#ifndef M_NONAME		/* nobody is told of a name that is free */
+#ifndef M_NONAME		/* a released request ID wakes no attempt */
 			aside[k] = false; lnet_att_enter(k);
 #endif
 			k++
@@ -254,7 +255,7 @@ inline op_done(m) {
 	fi
 }
 
-/* What the step does: the attempt goes to a state, or none; is over; enters anew. */
+/* One step: the attempt changes its state or not, ends, or is queued again. */
 #define out(m)		(att[m] == ATT_WIRE || att[m] == ATT_POSTED || att[m] == ATT_ASKED)
 #define may_step(m)	(!over[m] && (!begun[m] || out(m) || (lates && !late[m]) || \
 			 (late[m] && att[m] == ATT_FREE) || (waits(m) && (late[m] || moves))))
@@ -263,11 +264,11 @@ inline any_step(m) {
 	step = 0; ends = false; enters = false;
 	if
 	:: !begun[m] -> begun[m] = true; enters = true
-	/* its time is over; its timer looks */
+	/* the deadline passes; the timer of the attempt acts on it in a later step */
 	:: lates && begun[m] && !late[m] -> lates--; late[m] = true
 	:: late[m] && att[m] == ATT_FREE && begun[m] -> aside[m] = false; ends = true
 	:: late[m] && waits(m) -> step = ATT_FREE; ends = true
-	/* another choice: the other peer */
+	/* another selection: the other peer */
 	:: moves && waits(m) -> moves--; step = ATT_FREE; enters = true
 	/* the driver */
 	:: att[m] == ATT_WIRE && REFERS -> step = ATT_POSTED
@@ -309,7 +310,7 @@ inline check_peer(q) {
 	assert(len(pw[q * 2 + DATA]) == 0 || !may(peer_credits[q], DATA))
 }
 
-/* Credits and names by the states, and nobody waits in vain. */
+/* Credits and request IDs correspond to the states, and no attempt waits that may proceed. */
 inline check() {
 	check_peer(0); check_peer(1);
 	held = 0;
@@ -352,10 +353,10 @@ active proctype world() {
 
 active proctype monitor() {
 end:
-#if defined(W_EXTRA)	/* a control message passes where data has all there is */
+#if defined(W_EXTRA)	/* control messages are sent while data uses all credits */
 	atomic { att[0] == ATT_WIRE && att[2] == ATT_WIRE && peer_credits[0] < 0 && ni_credits < 0
 		 -> assert(false) }
-#elif defined(W_BOTH)	/* both kinds of messages wait for the interface */
+#elif defined(W_BOTH)	/* both classes wait for the interface */
 	atomic { att[NR - 1] == ATT_WAIT_NI && att[0] == ATT_WAIT_NI -> assert(false) }
 #else
 	false

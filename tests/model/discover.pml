@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Discovery between two nodes: both change their interfaces, start anew, are switched off and on,
- * while pings, pushes, answers and acknowledgements are lost, late, doubled, cut, and cross.
+ * Discovery between two nodes. Both change their interfaces, restart, and are switched off and on,
+ * while pings, pushes, replies and ACKs are lost, delayed, duplicated or truncated, and cross.
  *
- * The table is lnet/model/states/discover.def itself: a step that is no edge fails. One atomic step
- * = one lock hold of the peer's shard. Inlines are named as what they stand for in
- * lnet/service/discover.c, push.c, merge.c and session.c. An info is one byte: sequence, life of
- * its node, whether discovery is on, whether it is long. What a node knows of the other is the info
- * that it merged last.
+ * The table is lnet/model/states/discover.def itself: a step that is not an edge fails. One atomic
+ * step = one hold of the lock of the peer's shard. Inlines have the names of the functions that
+ * they model in lnet/service/discover.c, push.c, merge.c and session.c. An info is one byte:
+ * sequence, life of its node, whether discovery is on, whether the info is long. A node's knowledge
+ * of the other node is the info that it merged last.
  *
- * Bounds (-D): CHANGES, LIVES (restarts), SWITCHES (off or on), GROWS (the info becomes long),
- * LOSSES, DUPS (pushes that come once more, perhaps much later), AGAIN (pings sent twice) and
- * DOUBTS (pings besides, as a request was not answered); of both nodes together. ONE: only node 0
- * sends requests.
+ * Bounds (-D), each for both nodes together: CHANGES, LIVES (restarts), SWITCHES (off or on), GROWS
+ * (the info becomes long), LOSSES. DUPS: pushes that arrive twice, perhaps much later. AGAIN: pings
+ * sent twice. DOUBTS: additional pings after a request without a reply. ONE: only node 0 sends
+ * requests.
  * Mutants (-DM_...): see tests/model/rows; each must fail.
  *
- * What must hold: only edges of the table; whenever nothing is under way, and no more comes, each
- * node that sends requests knows what the other's info says now, and so does the other; one that is
- * off is known by one NID; nobody is left on the way, at any time.
+ * Properties: only edges of the table are taken. Whenever nothing is in flight and nothing is due,
+ * each node that sends requests knows the current info of the other, and the other knows its info.
+ * A node that is switched off is known by one NID. No discovery stops in an intermediate state.
  */
 #ifndef CHANGES
 #define CHANGES	0
@@ -61,20 +61,20 @@ c_decl {
 #define LONG	32
 #define seq(i)	((i) & SEQ)
 
-/* ---- of node n: of itself ---- */
+/* ---- node n: itself ---- */
 byte own[2] = 1 + ON;		/* ln->ping_info */
-bool room[2];			/* ln->disc.push_len is enough for a long one */
+bool room[2];			/* ln->disc.push_len is sufficient for a long info */
 bool walk[2], walk_force[2];	/* the walk over the peers is due */
 
-/* ---- of node n: its record of the other ---- */
+/* ---- node n: its peer entry of the other ---- */
 mtype st[2] = DISC_UNKNOWN;
 mtype contact[2] = CONTACT_UNKNOWN;
-mtype was, next;		/* of the step going on */
-byte grant_life[2];		/* whose grant it is: info & LIFE, + 1 */
-byte has[2];			/* what was merged last; 0: its primary NID alone */
+mtype was, next;		/* states of one step */
+byte grant_life[2];		/* the life that opened the session: info & LIFE, + 1 */
+byte has[2];			/* the info merged last; 0: only the primary NID */
 byte hash[2];			/* d->hash */
 byte data[2];			/* d->data */
-byte merging[2];		/* the worker is on it */
+byte merging[2];		/* the info that the worker is merging */
 byte dseq[2], acked[2], told[2];
 bool known[2], off[2], mr[2], peer_on[2];
 bool want_ping[2], force_push[2], force_merge[2];
@@ -82,23 +82,23 @@ bool fails[2], status[2], paused[2], timer[2], todo[2];
 bool size_long[2], sink_long[2];
 bool opening[2];
 
-/* ---- ping, push: of node n's to the other ---- */
+/* ---- ping and push that node n sends to the other ---- */
 bool ping[2], pushing[2];
 byte preq[2];			/* pings in the network */
-byte pans[2], pans2[2];		/* answers in the network */
+byte pans[2], pans2[2];		/* replies in the network */
 byte pcopy[2];			/* op->copy of the push */
-bool pnet[2];			/* it is in the network */
-bool pack[2];			/* its ACK is */
-byte late[2];			/* another copy of it, or of an earlier one */
-bool fresh[2];			/* d->overtaken: a push was taken since the ping left */
-bool had_force[2];		/* the push under way was wanted by force */
+bool pnet[2];			/* the push is in the network */
+bool pack[2];			/* its ACK is in the network */
+byte late[2];			/* a duplicate of this push or of an earlier one */
+bool fresh[2];			/* d->overtaken: a push was taken since the ping was sent */
+bool had_force[2];		/* the push in flight was forced */
 
-bool secret[2];			/* it was switched off before it knew whom to tell */
+bool secret[2];			/* it was switched off before it knew that the peer is multi-rail */
 byte changes, lives, switches, grows, losses, dups, again, doubts;
 mtype = { R_OK, R_CUT, R_NONE };
 mtype rc;
 bool good;
-byte it;			/* the info that comes in */
+byte it;			/* the received info */
 bool got_push_in_ping, got_cut, got_older;	/* for the witnesses */
 
 inline tables_fill() {
@@ -127,14 +127,14 @@ inline set_contact(n, s) {
 #define contact_busy(n)	(ping[n] || opening[n])
 #define is_busy(n)	(pushing[n] || contact_busy(n) || contact[n] == CONTACT_PINGING || \
 			 contact[n] == CONTACT_OPENING)
-/* both are nodes of this project: what the other asked for it knows */
+/* Both nodes have the extension: the other node knows the info that it has requested. */
 #define seq_known(n)	(told[n] > acked[n] -> told[n] : acked[n])
 #define push_needed(n)	(mr[n] && known[n] && !pushing[n] && (force_push[n] || \
 			 (peer_on[n] && on(n) && seq(own[n]) > seq_known(n))))
 #define is_wanted(n)	(want_ping[n] || push_needed(n))
 #define learned_late(n)	(known[n] && off[n] && peer_on[n] && on(n))
 
-/* ---- contact.c, push.c: a ping or a push leaves ---- */
+/* ---- contact.c, push.c: sending a ping or a push ---- */
 inline ask_ping(n) {
 	want_ping[n] = false;
 	if
@@ -188,7 +188,7 @@ inline went_well(n) {
 	fails[n] = false; status[n] = false; paused[n] = false
 }
 
-/* What a push brought meanwhile is newer; a push that is older may be late, or of a new life. */
+/* A push taken since the ping is newer. A push that is older may be late, or from a new life. */
 #ifdef M_ANSWERWINS
 #define answer_old(n, info)	false
 #else
@@ -200,7 +200,7 @@ inline went_well(n) {
 #define push_old(n, info)	(known[n] && seq(info) < dseq[n])
 #endif
 
-/* into @rc */
+/* result in @rc */
 inline disc_take(n, info, by_push, cut) {
 	size_long[n] = (info & LONG) != 0;
 	rc = R_OK;
@@ -227,12 +227,12 @@ inline disc_take(n, info, by_push, cut) {
 	fi
 }
 
-/* into @good */
+/* result in @good */
 inline disc_answered(n, info, failed) {
 	if
 	:: failed ->
 		disc_failed(n); good = false;
-#ifndef M_ASKEDONCE		/* it may have been answered: the other takes us for told */
+#ifndef M_ASKEDONCE		/* the other node may assume that this one has its reply */
 		want_ping[n] = want_ping[n] || known[n]
 #endif
 	:: else ->
@@ -251,7 +251,7 @@ inline disc_answered(n, info, failed) {
 	fi
 }
 
-/* ---- contact.c: the end of a ping, of an opening ---- */
+/* ---- contact.c: the end of a ping, and of a session open request ---- */
 inline pinged(n, info, failed) {
 	ping[n] = false; pans[n] = 0; pans2[n] = 0; sink_long[n] = false;
 	disc_answered(n, info, failed);
@@ -266,7 +266,7 @@ inline pinged(n, info, failed) {
 	disc_step(n)
 }
 
-/* The answer is of the life that is there now. */
+/* The reply is from the current life of the other node. */
 inline granted(n) {
 	if
 	:: grant_life[n] && grant_life[n] != (own[1 - n] & LIFE) + 1 ->
@@ -293,7 +293,7 @@ inline opened(n, failed) {
 	disc_step(n)
 }
 
-/* A request is due: lnet_contact_need(); under the grant of an earlier life it is refused. */
+/* A request is due: lnet_contact_need(). The other node rejects the session of an earlier life. */
 inline request(n) {
 	if
 	:: contact[n] == CONTACT_DOUBT -> ask_ping(n)
@@ -330,7 +330,7 @@ inline pushed(n, failed) {
 	disc_step(n)
 }
 
-/* a push comes in */
+/* a push is received */
 inline push_taken(n, info) {
 	if
 	:: ping[n] -> got_push_in_ping = true
@@ -345,7 +345,7 @@ inline push_taken(n, info) {
 	disc_step(n)
 }
 
-/* One look of the walk: time_set() */
+/* One visit of the walk to the peer entry: time_set() */
 inline walked(n) {
 	walk[n] = false;
 	if
@@ -367,7 +367,7 @@ inline walked(n) {
 	walk_force[n] = false
 }
 
-/* ---- merge.c: the worker, between whose two looks at the shard others come ---- */
+/* ---- merge.c: the worker; other steps may run between its two holds of the shard ---- */
 inline merge_begin(n) {
 	todo[n] = false;
 	merging[n] = data[n]; data[n] = 0
@@ -396,7 +396,7 @@ inline merge_end(n) {
 }
 
 /* ---- the world ---- */
-/* It stops and starts again. Its connections end with what is in them; what was asked is again. */
+/* The node stops and starts. Messages in its connections are lost; the peer requests them again. */
 inline restart(n) {
 	own[n] = 1 + ON + ((own[n] & LIFE) ^ LIFE) + (own[n] & LONG);
 	room[n] = false; walk[n] = false; walk_force[n] = false;
@@ -414,7 +414,7 @@ inline restart(n) {
 	pack[1 - n] = false; pnet[1 - n] = pushing[1 - n]
 }
 
-/* A later one may be a copy whose answer nobody waits for. */
+/* A later ping may be a duplicate, and no operation waits for its reply. */
 #ifdef M_TOLDLATE
 #define first_ask(n)	true
 #else
@@ -444,7 +444,7 @@ inline pings_come(n) {
 #define may_change(n)	(!merging[n] && seq(own[n]) < SEQ)
 
 #define STEPS(n) \
-	/* requests, whenever one would find out something */ \
+	/* requests, if a request would detect a change */ \
 	:: sends(n) && !current(n) && contact[n] != CONTACT_PINGING && \
 	   contact[n] != CONTACT_OPENING && !(contact[n] == CONTACT_DOUBT && contact_busy(n)) -> \
 		request(n) \
@@ -459,7 +459,7 @@ inline pings_come(n) {
 	:: preq[n] && !ping[n] -> preq[n]-- \
 	:: preq[n] > 1 -> preq[n]-- \
 	:: ping[n] && losses < LOSSES -> losses++; pinged(n, 0, true) \
-	/* openings */ \
+	/* session open requests */ \
 	:: opening[n] -> opened(n, false) \
 	:: opening[n] && losses < LOSSES -> losses++; opened(n, true) \
 	/* pushes */ \
@@ -469,12 +469,12 @@ inline pings_come(n) {
 	:: pushing[n] && dups < DUPS && !late[n] -> dups++; late[n] = pcopy[n] \
 	:: late[n] -> it = late[n]; late[n] = 0; push_taken(1 - n, it); it = 0 \
 	:: late[n] -> late[n] = 0 \
-	/* time passes; the worker comes */ \
+	/* timers and the worker */ \
 	:: timer[n] -> timer[n] = false; paused[n] = false; disc_step(n) \
 	:: todo[n] && !merging[n] -> merge_begin(n) \
 	:: merging[n] -> merge_end(n) \
 	:: walk[n] && !merging[n] -> walked(n) \
-	/* what becomes of the node */ \
+	/* changes of the node */ \
 	:: changes < CHANGES && may_change(n) -> changes++; own[n]++; walk[n] = true \
 	:: grows < GROWS && may_change(n) && !(own[n] & LONG) -> \
 		grows++; own[n] = (own[n] | LONG) + 1; walk[n] = true \
@@ -483,7 +483,7 @@ inline pings_come(n) {
 		walk_force[n] = walk_force[n] || !on(n); secret[n] = !on(n) && !mr[n] \
 	:: lives < LIVES -> lives++; restart(n)
 
-/* Nothing is under way, and nothing more comes by itself. */
+/* Nothing is in flight, and nothing is due. */
 #define quiet(n)	(!ping[n] && !opening[n] && !pushing[n] && !preq[n] && !late[n] && \
 			 !pnet[n] && !timer[n] && !todo[n] && !merging[n] && !walk[n] && \
 			 (!sends(n) || current(n)))
@@ -507,19 +507,19 @@ init {
 
 active proctype monitor() {
 end:
-#if defined(W_CROSS)		/* a push is taken while a ping is under way */
+#if defined(W_CROSS)		/* a push is taken while a ping is in flight */
 	atomic { got_push_in_ping -> assert(false) }
-#elif defined(W_BOTH)		/* both push, each what is news */
+#elif defined(W_BOTH)		/* both nodes push a change at the same time */
 	atomic { pushing[0] && pushing[1] && seq(pcopy[0]) > 1 && seq(pcopy[1]) > 1 ->
 		 assert(false) }
-#elif defined(W_CUT)		/* a push is longer than the room for it */
+#elif defined(W_CUT)		/* a push is longer than the buffer for it */
 	atomic { got_cut -> assert(false) }
-#elif defined(W_OLDER)		/* an older info comes after a newer one */
+#elif defined(W_OLDER)		/* an older info arrives after a newer one */
 	atomic { got_older -> assert(false) }
-#elif defined(W_ANEW)		/* pushed again to one that has started anew */
+#elif defined(W_ANEW)		/* a node pushes its info to a node that has restarted */
 	atomic { pushing[0] && (own[1] & LIFE) && seq(own[0]) == 1 && grant_life[0] == LIFE + 1 ->
 		 assert(false) }
-#elif defined(W_OFF)		/* what was learned is forgotten */
+#elif defined(W_OFF)		/* the NIDs that node 0 learned are removed */
 	atomic { known[0] && off[0] && !has[0] && mr[1] && !on(1) -> assert(false) }
 #else
 	false

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Two nodes that send to each other as much as they may: requests, acknowledgements and the
- * drivers' own answers, over streams that are full, while a request waits for a buffer that is
- * posted when the other node's acknowledgement has come.
+ * Two nodes that send to each other as much as they may: requests, ACKs and the answers of the
+ * drivers, over streams that are full. A request waits for a buffer, which its receiver posts when
+ * the other node's ACK arrives.
  *
- * The table is lnet/model/states/att.def itself: a step that is no edge fails, credits move by its
- * columns. One atomic step = one hold of a node's shard, or one message written or read. Each node
- * has one stream for what is small and one for bulk; ONECONN: one for both. The driver's answers
- * need no credit. Messages 0 to 2 are node 0's, 3 to 5 node 1's, 6 to 11 acknowledge them.
+ * The table is lnet/model/states/att.def itself: a step that is not an edge fails, and credits
+ * change by its columns. One atomic step = one hold of a node's shard, or one message written or
+ * read. Each node has one stream for small messages and one for bulk; ONECONN: one for both. The
+ * driver's answers need no credit. Node 0 sends messages 0 to 2, node 1 sends 3 to 5; 6 to 11 are
+ * their ACKs.
  *
  * Bounds (-D): CREDITS of the peer and of the interface, EXTRA of them for control messages, ROOM
- *	in a stream, BUFFERS posted before (node 0: 1 at least), HOLD messages that a driver may
- *	read aside. REFER: the driver refers to a payload until the other driver has answered.
- *	TIMERS: the time of what waits ends when nothing else can happen.
+ *	in a stream, BUFFERS posted at the start (node 0: at least 1), HOLD messages that a driver
+ *	may read aside. REFER: the driver references a payload until the other driver has answered.
+ *	TIMERS: the deadlines of waiting messages pass when nothing else can happen.
  * Mutants (-DM_...): see tests/model/rows; each must fail.
  *
- * What must hold:
- *	only edges of the table, credits are as many as the states say; everything is sent and
- *	acknowledged, without the help of a timer: no deadlock. With ONECONN a request that waits
- *	keeps the acknowledgement behind it, so then timers are needed, or memory to hold it.
+ * Properties:
+ *	Only edges of the table are taken, and credits correspond to the states. Everything is sent
+ *	and acknowledged without the help of a timer: no deadlock. With ONECONN a request that waits
+ *	blocks the ACK behind it, so progress needs timers, or memory to hold the request.
  */
 #ifndef CREDITS
 #define CREDITS	1
@@ -55,17 +56,17 @@ c_decl {
 #define NONE	255
 
 mtype att[2 * NR] = ATT_FREE;
-mtype was, next;		/* of the step going on */
+mtype was, next;		/* states of one step */
 bool begun[2 * NR], acked[NR], over[NR];
-bool noop[NR];			/* the driver owes its answer */
+bool noop[NR];			/* the driver has to send its answer */
 short peer_credits[2] = CREDITS, ni_credits[2] = CREDITS;
 chan small[2] = [ROOM] of { byte };	/* from node 0, from node 1 */
 chan bulk[2] = [ROOM] of { byte };
-byte buffers[2];		/* posted, not used */
-byte waiting[2] = NONE;		/* a request that waits, and is not read further */
-byte held[2];			/* requests that wait, read aside, as bits */
+byte buffers[2];		/* posted and not used */
+byte waiting[2] = NONE;		/* a waiting request, which blocks its stream */
+byte held[2];			/* waiting requests that were read aside, as bits */
 byte nr_held[2];
-byte e, k, n, x, cur;		/* of the step going on */
+byte e, k, n, x, cur;		/* scratch variables of one step */
 short sum;
 
 inline tables_fill() {
@@ -88,7 +89,7 @@ inline account(i, s) {
 
 #define may_take(credits, i)	(credits > (is_ack(i) -> -EXTRA : 0))
 
-/* credit.c: who may go on does, control messages first */
+/* credit.c: wakes all attempts that may proceed, control messages first */
 inline wake() {
 	k = 2 * NR;
 	do
@@ -158,11 +159,11 @@ inline finish(m) {
 	over[m] = true;
 	if
 	:: att[m] == ATT_ASKED -> account(m, ATT_FREE)
-	:: else		/* the driver has it: back with its answer */
+	:: else		/* the driver has it, until the other driver answers */
 	fi
 }
 
-/* It has a buffer: it lands, and is acknowledged. */
+/* The message has a buffer: its payload is received, and it is acknowledged. */
 inline land(m) {
 	begun[NR + m] = true; account(NR + m, ATT_WAIT_PEER);
 #ifdef REFER
@@ -179,7 +180,7 @@ inline take(at, m) {
 		fi
 	:: m < NOOP && is_ack(m) ->
 		acked[m - NR] = true; finish(m - NR);
-		post(at)		/* the application goes on */
+		post(at)		/* the application posts a buffer */
 	:: m < NR ->
 		if
 		:: buffers[at] -> buffers[at]--; land(m)
@@ -190,7 +191,7 @@ inline take(at, m) {
 	fi
 }
 
-/* A buffer is posted: for who waits, those read aside first. */
+/* Posts a buffer. A waiting message takes it, those read aside first. */
 inline post(at) {
 	x = 0;
 	do
@@ -205,7 +206,10 @@ inline post(at) {
 	x = 0
 }
 
-/* What waits at a node is dropped; whose time is over too is told so, and goes on. */
+/*
+ * Drops the message that waits at a node. Its sender's deadline passes too, and the sender posts a
+ * buffer.
+ */
 inline give_up(at) {
 	k = waiting[at]; waiting[at] = NONE;
 	if
@@ -215,7 +219,7 @@ inline give_up(at) {
 	k = 0
 }
 
-#ifdef M_READERWAITS		/* who reads waits until what it owes for that is written */
+#ifdef M_READERWAITS		/* a reader waits until the ACKs that it has to send are written */
 #define reads(at)	(at == 0 -> !owes(9) && !owes(10) && !owes(11) : \
 				    !owes(6) && !owes(7) && !owes(8))
 #define owes(i)		(att[i] != ATT_FREE)
@@ -277,7 +281,7 @@ active proctype world() {
 		:: bulk_ready(1) -> bulk[0]?cur; cur = cur + 64
 		:: small_ready(0) -> small[1]?cur; cur = cur + 32
 		:: small_ready(1) -> small[0]?cur; cur = cur + 64
-#ifdef TIMERS			/* the time of what waits is over, and of what is unanswered */
+#ifdef TIMERS			/* the deadlines of waiting and of unacknowledged messages pass */
 		:: timeout ->
 			give_up(0); give_up(1)
 #endif
@@ -300,7 +304,7 @@ active proctype world() {
 
 active proctype monitor() {
 end:
-#ifdef W_FULL		/* bulk is full both ways, one waits, an acknowledgement passes */
+#ifdef W_FULL		/* bulk is full both ways, one message waits, an ACK is sent */
 	atomic { len(bulk[0]) == ROOM && len(bulk[1]) == ROOM && att[2] == ATT_WAIT_PEER &&
 		 att[5] == ATT_WIRE && peer_credits[0] < 0 -> assert(false) }
 #else

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Exactly once, the memory: matching, landing, answers, confirms and resets on two rails (rules 6
- * to 12).
+ * Exactly-once, the memory: matching, receiving payloads, replies, confirm messages and resets on
+ * two rails (rules 6 to 12).
  *
- * Two rails, FIFO both ways per connection set; payloads come in two pieces (one reads or writes
- * memory at each); a reset loses all that is under way on its rail, both ways, and breaks what is
- * half landed. When nothing is under way and all attempts are used, one attempt more, with no fault
- * after it, must finish the request, and all memory must go back: a run that cannot end so is an
- * invalid end state.
+ * Two rails, FIFO both ways per connection set. A payload has two pieces; each one reads or writes
+ * memory. A reset loses everything in flight on its rail, both ways, and aborts half-received
+ * payloads. When nothing is in flight and all attempts are used, one more attempt, without a fault
+ * after it, must finish the request, and all memory must be released. A run that cannot end in this
+ * way is an invalid end state.
  *
- * Kinds (-D): PUT (acknowledged later, merged), PUTACK, GET. Bounds: NREQ requests, ATT attempts
- * each, RESETS in all. ROUTED: a confirm is a message of its own and goes by either rail; else it
- * is the zero-copy answer, on the rail of the answer it confirms. GIVEUP: the sender may give up at
- * any moment. GONE: the receiver restarts or becomes a stock node. LAZY: the portal is lazy, so a
- * matched PUT may lose its buffer when its last receive is aborted (rule 7).
+ * Kinds (-D): PUT (acknowledged later, cumulatively), PUTACK, GET. Bounds: NREQ requests, ATT
+ * attempts each, RESETS in all. ROUTED: a confirm message is separate and uses either rail; else it
+ * is the zero-copy acknowledgement, on the rail of the reply that it confirms. GIVEUP: the sender
+ * may abort at any moment. GONE: the receiver restarts or becomes a stock node. LAZY: the portal is
+ * lazy, so a matched PUT may lose its buffer when its last receive is aborted (rule 7).
  * Mutants: see tests/model/rows; each must fail.
  *
- * What must hold: one match, one effect, success implies the effect; nothing is read from or
- * written into memory given back; no "answer gone" for an unfinished request; every run ends with
- * all memory back.
+ * Properties: one match, one effect, success implies the effect. No driver reads or writes memory
+ * that was released. No "cached reply discarded" for an unfinished request. Every run ends with all
+ * memory released.
  */
 #ifndef NREQ
 #define NREQ	1
@@ -40,11 +40,11 @@
 mtype = { REQ, REQ1, REQ2, ACK, RPL1, RPL2, CONF, ANSWER_GONE, REFUSED, ZC };
 chan fwd[2] = [DEPTH] of { mtype, byte };
 chan rev[2] = [DEPTH] of { mtype, byte };
-byte fwd_busy[2], rev_busy[2];	/* q + 1: piece 2 of q must follow */
+byte fwd_busy[2], rev_busy[2];	/* q + 1: the second piece of q must follow */
 byte resets;
 
 /* ---- sender ---- */
-/* OVER: final event given, memory is the user's again */
+/* OVER: the final event was delivered, buffer ownership has returned to the program */
 mtype = { OPEN, FINISHING, OVER };
 mtype req[NREQ] = OPEN;
 bool good[NREQ], gave_up[NREQ];
@@ -52,24 +52,24 @@ byte tries[NREQ];
 bool last[NREQ];			/* the attempt without a fault has been made */
 /* request attempt on a rail: 0 none, 1 unsent, 2 half written */
 byte with_driver[2 * NREQ];
-bool landing_s[2 * NREQ];		/* answer landing in the sender's memory */
-bool confirm[2 * NREQ];			/* to be confirmed on this rail */
+bool landing_s[2 * NREQ];		/* a reply is being received into the sender's memory */
+bool confirm[2 * NREQ];			/* a confirm message is due on this rail */
 
 /* ---- receiver ---- */
 mtype = { NONE, TAKEN, MATCHED, FINAL, LOST };	/* LOST: only in the mutant LAZY_LOST */
 mtype entry[NREQ] = NONE;
 byte matches[NREQ], effects[NREQ];
-byte hold[2 * NREQ];			/* waits for a buffer: 1 half here, 2 all here */
+byte hold[2 * NREQ];			/* waits for a buffer: 1 one piece received, 2 both */
 bool landing_r[2 * NREQ];
-bool ack_due[NREQ];			/* merged ACK */
-bool event[NREQ];			/* PUT or GET event given: memory is the user's again */
+bool ack_due[NREQ];			/* cumulative ACK */
+bool event[NREQ];			/* PUT or GET event delivered: buffer ownership returned */
 byte answering[2 * NREQ];	/* REPLY attempt on a rail: 0 none, 1 unsent, 2 half written */
 bool answered[2 * NREQ];		/* was given to this connection set */
-bool lost[NREQ];			/* an answer's connection was lost, unconfirmed */
+bool lost[NREQ];			/* the connection of a reply was lost, unconfirmed */
 bool confirmed[NREQ];
 bool no_window, stock;
 
-byte i, k;				/* of the step going on */
+byte i, k;				/* scratch variables of one step */
 
 #define c_idle(c)	(empty(fwd[c]) && empty(rev[c]))
 #define drivers(q)	(with_driver[at(q, 0)] || with_driver[at(q, 1)])
@@ -110,7 +110,7 @@ inline unmatch(q) {
 #define may_unmatch(q)	(entry[q] == MATCHED && !landings_r(q) && !holds(q))
 #endif
 
-/* with LAZY the receiver may choose: other peers wait for the buffer or do not */
+/* With LAZY either case is possible, because other peers may wait for the buffer or not. */
 inline receive_abort(q, c) {
 	if
 #ifdef LAZY
@@ -137,7 +137,7 @@ inline rail_reset(c) {
 	for (i : 0 .. NREQ - 1) {
 		with_driver[at(i, c)] = 0; landing_s[at(i, c)] = false;
 #ifndef ROUTED
-		/* a zero-copy answer: never across the loss of its set */
+		/* a zero-copy acknowledgement is lost with its connection set */
 		confirm[at(i, c)] = false;
 #endif
 		receive_abort(i, c);
@@ -196,18 +196,18 @@ inline sender_take(c) {
 #endif
 	:: rev[c]?RPL1, k ->
 		if
-#ifdef DROPSECOND	/* another one is landing: dropped, and confirmed */
+#ifdef DROPSECOND	/* another reply is being received: this one is dropped and confirmed */
 		:: req[k] == OPEN && landings_s(k) -> confirm_owe(k, c)
 		:: req[k] == OPEN && !landings_s(k) -> landing_s[at(k, c)] = true
 #else
 		:: req[k] == OPEN -> landing_s[at(k, c)] = true
 #endif
-		:: else		/* no tracker, or finished: drained */
+		:: else		/* no operation, or a finished one: the payload is skipped */
 		fi
 	:: rev[c]?RPL2, k ->
 		if
 		:: landing_s[at(k, c)] ->
-			assert(req[k] != OVER);		/* nobody writes into memory given back */
+			assert(req[k] != OVER);		/* no write to released memory */
 			landing_s[at(k, c)] = false;
 			if
 			:: req[k] == OPEN -> request_finish(k, true)
@@ -235,7 +235,7 @@ inline sender_take(c) {
 	:: req[q] == OPEN && tries[q] < ATT && !with_driver[at(q, c)] -> \
 		tries[q]++; with_driver[at(q, c)] = 1 \
 	:: with_driver[at(q, c)] == 1 && !fwd_busy[c] && nfull(fwd[c]) -> \
-		assert(req[q] != OVER);		/* not built from memory given back */ \
+		assert(req[q] != OVER);		/* no read of released memory */ \
 		if \
 		:: IS_GET -> fwd[c]!REQ, q; with_driver[at(q, c)] = 0 \
 		:: else -> fwd[c]!REQ1, q; with_driver[at(q, c)] = 2; fwd_busy[c] = q + 1 \
@@ -271,17 +271,17 @@ inline sender_take(c) {
 #endif
 #ifdef GIVEUP
 #define GIVE_UP(q)	:: req[q] == OPEN -> gave_up[q] = true; request_finish(q, false)
-#elif defined(GONE)	/* the deadline, when even the last attempt brought nothing */
+#elif defined(GONE)	/* the deadline, if also the last attempt brought no reply */
 #define GIVE_UP(q)	:: req[q] == OPEN && last[q] && quiet(q) && (no_window || stock) -> \
 				gave_up[q] = true; request_finish(q, false)
 #else
 #define GIVE_UP(q)
 #endif
 /*
- * the hold time, longer than any transaction of the sender, is over: a held answer, and an entry
- * that never became final
+ * The hold time, which is longer than any transaction of the sender, expires: for a held reply, and
+ * for an entry that never became final.
  */
-#ifdef NOHOLD		/* only held answers are given back */
+#ifdef NOHOLD		/* the receiver releases only held replies */
 #define HOLD_OVER(q)	:: IS_GET && entry[q] == FINAL && !event[q] && req[q] == OVER && \
 			   quiet(q) -> \
 				event[q] = true
@@ -290,7 +290,7 @@ inline sender_take(c) {
 			   req[q] == OVER && quiet(q) -> \
 				entry[q] = FINAL; event[q] = true
 #endif
-#ifdef HOPPUT		/* the router's driver answers, whatever becomes of the message behind it */
+#ifdef HOPPUT		/* the router's driver acknowledges, even if the router loses the PUT */
 #define HOP_ROOM(c)	&& nfull(rev[c]) && !rev_busy[c]
 #define HOP_ANSWER(q, c) rev[c]!ZC, q
 #else
@@ -309,7 +309,7 @@ inline sender_take(c) {
 #endif
 
 /* ---- receiver ---- */
-/* all of a payload is here: the first one makes the entry final, any is answered */
+/* The payload is complete: the first one makes the entry final, and each one is acknowledged. */
 inline land_done(q, c) {
 	landing_r[at(q, c)] = false; hold[at(q, c)] = 0;
 	if
@@ -340,7 +340,7 @@ inline receiver_take(c) {
 			:: entry[k] == TAKEN -> hold[at(k, c)] = 1
 #endif
 			:: entry[k] == MATCHED -> landing_r[at(k, c)] = true
-			:: else		/* final: drained */
+			:: else		/* final: the payload is skipped */
 			fi
 		fi
 	:: fwd[c]?REQ2, k ->
@@ -367,7 +367,7 @@ inline receiver_take(c) {
 			if
 			:: !answered[at(k, c)] && !answering[at(k, c)] && !confirmed[k] ->
 				answering[at(k, c)] = 1
-			:: else		/* under way there */
+			:: else		/* in flight on this rail */
 			fi
 		fi
 	:: fwd[c]?CONF, k -> confirmed[k] = true; lost[k] = false
@@ -376,16 +376,16 @@ inline receiver_take(c) {
 }
 
 #define RECEIVER_STEPS(q, c) \
-	/* a buffer came: what waits lands */ \
+	/* a buffer was posted: the waiting payload is received */ \
 	:: hold[at(q, c)] == 1 && entry[q] == MATCHED -> \
 		hold[at(q, c)] = 0; landing_r[at(q, c)] = true \
 	:: hold[at(q, c)] == 1 && entry[q] == FINAL -> hold[at(q, c)] = 0 \
 	:: hold[at(q, c)] == 2 && (entry[q] == MATCHED || entry[q] == FINAL) && nfull(rev[c]) && \
 	   !rev_busy[c] -> \
 		assert(entry[q] == FINAL || !event[q]); land_done(q, c) \
-	/* rx_stop: another landing has completed, this one stops writing */ \
+	/* rx_stop: another receive has completed, and the driver aborts this one */ \
 	:: landing_r[at(q, c)] && entry[q] == FINAL -> landing_r[at(q, c)] = false \
-	/* REPLY, from the memory itself */ \
+	/* REPLY, sent from the source memory itself */ \
 	:: answering[at(q, c)] == 1 && confirmed[q] -> answering[at(q, c)] = 0 \
 	:: answering[at(q, c)] == 1 && !rev_busy[c] && nfull(rev[c]) -> \
 		assert(!event[q]); \
@@ -398,7 +398,7 @@ inline receiver_take(c) {
 		lost[q] = false; answering[at(q, c)] = 1
 #ifdef RELCOPIED
 #define COPIED(q)	event[q] = true
-#elif defined(HOPCONF)	/* the router's driver has answered */
+#elif defined(HOPCONF)	/* the router's driver has acknowledged */
 #define COPIED(q)	confirmed[q] = true
 #else
 #define COPIED(q)	skip
@@ -413,7 +413,7 @@ inline receiver_restart() {
 	i = 0
 }
 
-/* room for what taking one message may send back */
+/* room for the messages that the receiver may send when it takes one message */
 #define room(c)		(len(rev[c]) + 2 <= DEPTH && !rev_busy[c])
 
 active proctype world() {
@@ -452,14 +452,14 @@ active proctype world() {
 
 active proctype monitor() {
 end:
-/* witness: two landings of one request at the receiver, then success after a reset */
+/* witness: two receives of one request are in progress after a reset */
 #if defined(W_JOIN)
 	atomic { landing_r[0] && landing_r[1] && resets -> assert(false) }
-#elif defined(W_ANSWERS)	/* witness: two answers landing at the sender */
+#elif defined(W_ANSWERS)	/* witness: two replies are being received at the sender */
 	atomic { landing_s[0] && landing_s[1] -> assert(false) }
-#elif defined(W_LAST)		/* witness: it took the last attempt, and was done */
+#elif defined(W_LAST)		/* witness: the request needed the last attempt, and finished */
 	atomic { last[0] && good[0] && req[0] == OVER && event[0] -> assert(false) }
-#elif defined(W_AGAIN)		/* witness: answer lost, sent again, confirmed */
+#elif defined(W_AGAIN)		/* witness: reply lost, retransmitted, confirmed */
 	atomic { resets == RESETS && confirmed[0] && tries[0] == 1 && req[0] == OVER ->
 		 assert(false) }
 #elif defined(W_LAZY)		/* witness: lost its buffer, was matched again, and succeeded */

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Exactly once, the names: grants, sequences, windows, restarts, late messages (manual: exactly
- * once, rules 1 to 7, 11, 13, 14).
+ * Exactly-once, the request IDs: sessions, sequences, windows, restarts, late messages (manual:
+ * exactly-once, rules 1 to 7, 11, 13, 14).
  *
- * The network is a set: whatever was sent may come any number of times, in any order, at any later
- * time, or never. So two rails, loss, duplication, hedges and late originals need no steps of their
- * own. With REBIND (and not ROUTED) each attempt comes at most once. The sender may give up at any
- * moment. An effect belongs to the request whose bytes came, whatever name they came under.
+ * The network is a set: each sent message may arrive any number of times, in any order, at any
+ * later time, or never. So two rails, loss, duplication, hedges and late originals need no separate
+ * steps. With REBIND (and not ROUTED) each attempt arrives at most once. The sender may abort at
+ * any moment. An effect belongs to the request whose bytes arrived, under any request ID.
  *
- * Bounds (-D): NREQ requests, NONCES openings, GRANTS the receivers draw, SLIVES and RLIVES lives
- * of sender and receiver, STOCK 1: between two lives the receiver may be a stock node, DROPS
- * windows dropped while the receiver lives, W window. JUMP: the bound of rule 4 for how far a
- * message moves the mark. FAULTY: one message of the opener is far beyond it. FOREIGN: a third node
- * knows the session ID (rule 2); the receiver learns only from discovery which NIDs a node has.
- * REJECT: a request may match nothing (rule 7). LAZY: a receive may be aborted without effect, and
- * the receiver then removes the entry (rule 7).
+ * Bounds (-D): NREQ requests, NONCES session open requests, GRANTS session IDs that the receivers
+ * draw, SLIVES and RLIVES lives of sender and receiver. STOCK 1: between two lives the receiver may
+ * be a stock node. DROPS: windows dropped while the receiver lives. W: window. JUMP: the bound of
+ * rule 4 for how much a message moves the highest sequence. FAULTY: one message of the opener
+ * exceeds this bound by far. FOREIGN: a third node knows the session ID (rule 2); the receiver
+ * learns only from discovery which NIDs a node has. REJECT: a request may match nothing (rule 7).
+ * LAZY: a receive may be aborted without effect, and the receiver then removes the entry (rule 7).
  * Mutants: see tests/model/rows; each must fail.
  *
- * What must hold: at most one effect per request; success at the sender implies exactly one effect;
- * no unfinished request is below the window; with JUMP, none is rejected as too far ahead; with
- * REJECT, a rejected request has no effect, and only a request that matched nothing is rejected;
- * with FOREIGN, no request of the opener is rejected as that of another node.
+ * Properties: at most one effect per request. Success at the sender implies exactly one effect. No
+ * unfinished request is below the window. With JUMP, none is rejected because its sequence is too
+ * high. With REJECT, a rejected request has no effect, and only a request that matched nothing is
+ * rejected. With FOREIGN, no request of the opener is rejected as one of another node.
  */
 #ifndef NREQ
 #define NREQ	3
@@ -44,59 +44,59 @@
 #define DROPS	1
 #endif
 #ifndef W
-#define W	2	/* 2 at most */
+#define W	2	/* at most 2 */
 #endif
 #ifndef WR
-#define WR	W	/* what the receiver keeps */
+#define WR	W	/* the receiver's window */
 #endif
 #ifndef WS
-#define WS	W	/* what the sender allows */
+#define WS	W	/* the window that the sender uses */
 #endif
 #ifdef REBIND
 #ifndef REBINDMAX
-#define REBINDMAX 1	/* attempts given to a wire, at most, for a new name */
+#define REBINDMAX 1	/* maximum number of attempts given to a driver, for a new request ID */
 #endif
 #ifndef ROUTED
-#define ONCE		/* each attempt comes at most once */
+#define ONCE		/* each attempt arrives at most once */
 #endif
 #endif
 #define NAMES	(NREQ + 1)
 #define bit(i)	(1 << (i))
 
-/* NO: rejected for good; END: given up, perhaps, or the sender's life is over */
+/* NO: rejected permanently; END: aborted, delivery unknown, or the sender has restarted */
 mtype = { NEW, OPEN, OK, NO, END };
 
 /* ---- sender ---- */
 mtype req[NREQ] = NEW;
-byte g_of[NREQ], s_of[NREQ];		/* its name: grant (0 none), sequence */
+byte g_of[NREQ], s_of[NREQ];		/* its request ID: session ID (0 none), sequence */
 byte started;				/* requests begun, in order */
 byte slife = 1;
-byte grant;				/* the present one, 0 none */
-byte newest;				/* sequence drawn last under it */
-byte asked;				/* nonce of the outstanding opening, 0 none */
+byte grant;				/* the current session ID, 0 none */
+byte newest;				/* the last sequence drawn in the session */
+byte asked;				/* nonce of the outstanding session open request, 0 none */
 byte nonces;				/* drawn so far */
 #ifdef REBIND
-byte tries[NREQ];			/* attempts under the present name */
+byte tries[NREQ];			/* attempts with the current request ID */
 #endif
 #ifdef SEQREUSE
-byte free_seq;				/* of a request given up */
+byte free_seq;				/* of an aborted request */
 #endif
 
 /* ---- network: sets of what was sent ---- */
-byte sent[NREQ];			/* grants under which the request went out (bits) */
-byte seq_sent[NREQ * 4];		/* ... and the sequence, per grant (grants <= 3) */
+byte sent[NREQ];			/* session IDs with which the request was sent (bits) */
+byte seq_sent[NREQ * 4];		/* ... and the sequence, per session ID (at most 3) */
 #ifdef ONCE
-byte under_way[NREQ];			/* attempts not yet come or lost, under the present name */
+byte under_way[NREQ];			/* attempts in the network, with the current request ID */
 #endif
-byte acks[4];				/* per grant: sequences acknowledged (bits) */
-byte refused[4];			/* per grant: sequences refused, no window (bits) */
-byte replies[NONCES + 1];		/* per nonce: grants given (bits) */
+byte acks[4];				/* per session ID: sequences acknowledged (bits) */
+byte refused[4];			/* per session ID: sequences rejected, no window (bits) */
+byte replies[NONCES + 1];		/* per nonce: session IDs in replies (bits) */
 #ifdef REJECT
 byte rejected[4];			/* per session ID: rejected sequences (bits) */
 #endif
 
 #ifdef JUMP
-byte confirmed;				/* highest sequence answered under the present grant */
+byte confirmed;				/* highest acknowledged sequence of the current session */
 #endif
 #ifdef FAULTY
 bool faulty;				/* the message was sent */
@@ -106,11 +106,11 @@ bool faulty;				/* the message was sent */
 byte rlife = 1;
 bool stock;
 byte drops;
-byte grants;				/* drawn so far, by all lives: never given twice */
-byte grant_of[NONCES + 1];		/* per nonce, this life of the window */
-byte windows;				/* grants that have a window (bits) */
+byte grants;				/* session IDs drawn so far, by all lives: never reused */
+byte grant_of[NONCES + 1];		/* per nonce, in this life of the window */
+byte windows;				/* session IDs that have a window (bits) */
 byte high[4];				/* highest sequence seen */
-byte entry_seq[4 * 2];			/* per grant and slot; 0 free */
+byte entry_seq[4 * 2];			/* per session ID and slot; 0 free */
 bool entry_final[4 * 2];
 #ifdef REJECT
 bool mark[4 * 2];			/* per session ID and slot: rejection without sequence */
@@ -126,16 +126,16 @@ byte grant_life[4];
 byte peer_of[3] = { 0, 1, 2 };
 bool whole[3] = { false, false, FOREIGN_KNOWN };	/* per peer: all of its NIDs are known */
 byte from[4];				/* per session ID: the opener's NID that sent last */
-bool moved;				/* the third node has NID 1 now */
-byte nid;				/* of the step going on */
+bool moved;				/* NID 1 belongs to the third node */
+byte nid;				/* scratch variable of one step */
 #endif
-/* work under way: two threads */
+/* requests in progress in two threads */
 mtype = { IDLE, DECIDED, TAKEN, EFFECT };
 mtype work[2] = IDLE;
 byte work_r[2], work_g[2], work_s[2];
 
 byte effects[NREQ];
-byte i, g, s, r, slot, oldest;		/* of the step going on */
+byte i, g, s, r, slot, oldest;		/* scratch variables of one step */
 
 #define e(gr, sq)	((gr) * 2 + (sq) % W)
 /* (g, s) is in the window and has no entry */
@@ -173,7 +173,7 @@ inline request_send(q) {
 #endif
 }
 
-/* name drawn with the first attempt; newest - oldest unfinished < W */
+/* The first attempt draws the request ID; newest - oldest unfinished < W. */
 inline request_start(q) {
 	s = newest + 1;
 #ifdef SEQREUSE
@@ -258,17 +258,17 @@ inline owner_heard(n) {
 }
 #endif
 
-/* the request with its name (g, s) has come to a free thread t */
+/* A free thread t receives the request with request ID (g, s). */
 inline request_come(t) {
 	if
 	:: stock ->
-#ifdef NOMARK	/* a stock node takes what is not marked, each time */
+#ifdef NOMARK	/* a stock node accepts untracked requests, each time */
 		effects[r]++; acks[g] = acks[g] | bit(s)
 #else
 		skip
 #endif
 	:: !stock ->
-#ifdef NOINST	/* the name says only the sequence: taken for the window that is there */
+#ifdef NOINST	/* the request ID has only the sequence: used for any existing window */
 		if
 		:: windows & 8 -> g = 3
 		:: else ->
@@ -341,7 +341,7 @@ inline work_step(t) {
 	:: work[t] == DECIDED -> request_take(); work[t] = TAKEN
 	:: work[t] == TAKEN -> effects[work_r[t]]++; work[t] = EFFECT
 #endif
-#ifdef LAZY	/* its last receive was aborted, or it was dropped while queued */
+#ifdef LAZY	/* its last receive was aborted, or it was dropped from the queue */
 #ifdef LAZY_LATE
 	:: work[t] == EFFECT ->
 #else
@@ -372,17 +372,20 @@ inline work_step(t) {
 	fi
 }
 
-/* the same (instance, nonce) gets the same grant while its window lives; another nonce a new one */
+/*
+ * The same (instance, nonce) yields the same session ID while its window exists. Another nonce
+ * yields a new one.
+ */
 inline opening_come(n) {
 	if
 	:: stock
 	:: !stock && grant_of[n] && (windows & bit(grant_of[n])) ->
 		replies[n] = replies[n] | bit(grant_of[n])
-#ifdef SENDERDRAWS	/* the sender's nonce is the name */
+#ifdef SENDERDRAWS	/* the sender's nonce is the session ID */
 	:: !stock && !(grant_of[n] && (windows & bit(grant_of[n]))) ->
 		grant_of[n] = n; window_make(n); replies[n] = replies[n] | bit(n)
 #else
-#ifdef SAMEGRANT	/* the peer has a window already: it is given again */
+#ifdef SAMEGRANT	/* the peer has a window: the receiver sends its session ID again */
 	:: !stock && !grant_of[n] && windows ->
 		if
 		:: windows & 2 -> grant_of[n] = 1
@@ -398,7 +401,7 @@ inline opening_come(n) {
 		grant_life[grants] = rlife
 #endif
 #endif
-	:: else		/* no room: not answered */
+	:: else		/* no space: no reply */
 	fi
 }
 
@@ -421,7 +424,7 @@ inline receiver_restart() {
 
 #define window_idle(gr)	((entry_seq[(gr) * 2] == 0 || entry_final[(gr) * 2]) && \
 			 (entry_seq[(gr) * 2 + 1] == 0 || entry_final[(gr) * 2 + 1]))
-#ifdef SLOTMATCH	/* an answer is matched by its slot alone */
+#ifdef SLOTMATCH	/* the slot alone matches an ACK */
 #define answers(q)	(req[q] == OPEN && \
 			 (acks[g_of[q]] & (bit(s_of[q]) | (s_of[q] > W -> bit(s_of[q] - W) : 0))))
 #else
@@ -450,14 +453,14 @@ end:
 	:: atomic { grant && started < NREQ -> oldest_find();
 		if
 		:: may_start -> r = started; started++; request_start(r)
-#ifdef JUMP	/* it takes another grant to go on; requests under this one keep their names */
+#ifdef JUMP	/* the sender opens another session; unfinished requests keep their request IDs */
 		:: !may_start && newest + 1 - oldest < WS -> grant_void()
 #endif
 		:: else
 		fi;
 		clear_step() }
 #ifdef FAULTY
-	/* the opener's own, with a sequence that it never drew */
+	/* a message of the opener, with a sequence that the opener never drew */
 	:: atomic { !faulty && grant && !stock && (windows & bit(grant)) ->
 		faulty = true;
 #ifdef NOBOUND
@@ -508,18 +511,18 @@ end:
 		:: req[r] == OPEN && (rejected[g_of[r]] & bit(s_of[r])) ->
 			req[r] = NO; g_of[r] = 0; s_of[r] = 0; assert(effects[r] == 0)
 #endif
-		/* given up */
+		/* the sender aborts the request */
 		:: req[r] == OPEN ->
 #ifdef SEQREUSE
 			free_seq = s_of[r];
 #endif
 			req[r] = END; g_of[r] = 0; s_of[r] = 0
-		/* refused: the grant is void; what was under it ends as perhaps */
+		/* rejected: the session has expired; its requests end with delivery unknown */
 		:: req[r] == OPEN && g_of[r] == grant && (refused[grant] & bit(s_of[r])) ->
 			for (i : 0 .. NREQ - 1) {
 				if
 				:: req[i] == OPEN && g_of[i] == grant ->
-#ifdef REBIND			/* but for this one, if one attempt only was ever on a wire */
+#ifdef REBIND			/* except this one, if drivers had at most REBINDMAX of it */
 					if
 					:: i == r && tries[i] <= REBINDMAX ->
 						g_of[i] = 0; s_of[i] = 0
@@ -581,16 +584,16 @@ end:
 
 active proctype monitor() {
 end:
-#if defined(W_SUCCESS)		/* witness: all requests succeed, over two grants */
+#if defined(W_SUCCESS)		/* witness: all requests succeed, in two sessions */
 	atomic { req[0] == OK && req[NREQ - 1] == OK && nonces == 2 -> assert(false) }
 #elif defined(W_WRAP)		/* witness: the window has wrapped, an old duplicate is below it */
 	atomic { high[1] > W && req[0] == OK && started == NREQ -> assert(false) }
-#elif defined(W_DUP)	/* witness: joined while the work goes on, after a receiver restart */
+#elif defined(W_DUP)	/* witness: joined during its execution, after a receiver restart */
 	atomic { rlife == RLIVES && effects[0] == 1 && req[0] == END && req[1] == OK ->
 		 assert(false) }
 #elif defined(W_REJECTED)	/* witness: one rejected, another one done */
 	atomic { req[0] == NO && req[1] == OK && nonces == 1 -> assert(false) }
-#elif defined(W_REBOUND)	/* witness: refused, named anew, done */
+#elif defined(W_REBOUND)	/* witness: rejected, retried with a new request ID, done */
 	atomic { req[0] == OK && (sent[0] & 4) -> assert(false) }
 #else
 	atomic { effects[0] > 1 || effects[1] > 1 || effects[NREQ - 1] > 1 ||

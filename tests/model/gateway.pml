@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Messages by two routers that die and come back, silently: who waits for a credit, is with the
- * driver, or is unanswered when its router dies, and which one is chosen.
+ * Messages through two routers that stop and start without notice. When its router stops, a message
+ * waits for a credit, is with the driver, or is unanswered. The model also covers the choice of a
+ * router.
  *
- * The table is lnet/model/states/att.def itself: a step that is no edge fails, the router's credit
- * moves by its column. One atomic step = one hold of the shard. Inlines are named as what they
- * stand for in lnet/xfer/send.c, op.c, select.c, gateway.c and recover.c. Slices, suspicion,
- * pings and checks come at any time. The end of a transaction comes last: when nothing else can
- * happen.
+ * The table is lnet/model/states/att.def itself: a step that is not an edge fails, and the router's
+ * credit changes by its column. One atomic step = one hold of the shard. Inlines have the names of
+ * the functions that they model in lnet/xfer/send.c, op.c, select.c, gateway.c and recover.c.
+ * Attempt timeouts, suspicion, pings and checks occur at any time. The transaction timeout occurs
+ * last: when nothing else can happen.
  *
  * Bounds (-D): NR messages, CREDITS of each router, LIMIT failures of a message, DEATHS, REVIVALS,
  *	CHECKS of routers.
  * Mutants (-DM_...): see tests/model/rows; each must fail.
  *
- * What must hold:
- *	only edges of the table; credits are as many as the states say; nobody waits for a credit
- *	that is there; nobody that has not been refused elsewhere waits for a router that became
- *	suspect while the other one was well; while one router lives all the time every message is
- *	delivered, without waiting for the end of its transaction; else every message ends.
+ * Properties:
+ *	Only edges of the table are taken, and credits correspond to the states. No message waits
+ *	for a free credit. If a router became suspect while the other one was well, no message waits
+ *	for it, unless its attempt at the other one failed. If one router is alive all the time,
+ *	every message is delivered before its transaction timeout; else every message ends.
  */
 #ifndef NR
 #define NR	3
@@ -50,21 +51,21 @@ c_decl {
 }
 
 mtype att[NR] = ATT_FREE;
-mtype was, next;		/* of the step going on */
+mtype was, next;		/* states of one step */
 byte via[NR];			/* the router */
 bool begun[NR], over[NR], good[NR];
 bool backoff[NR];
-bool lost[NR];			/* what is out died with its router */
+bool lost[NR];			/* the attempt in flight was lost with its router */
 bool tried0[NR], tried1[NR];
 byte tries[NR];
 short credits[2] = CREDITS;
-bool dead[2], silent[2];	/* silent: what a check found, hop->gw */
-bool suspect[2], down[2];	/* the way to it */
-bool check[2];			/* a check is under way */
+bool dead[2], silent[2];	/* silent: the result of a check, hop->gw */
+bool suspect[2], down[2];	/* the path to it */
+bool check[2];			/* a check is in flight */
 bool settled[2];		/* the other one was well when it became suspect, and still is */
 byte deaths = DEATHS, revivals = REVIVALS, checks = CHECKS;
-bool both;			/* both were dead at some time, or one died after the other */
-byte c, g, m, k, cur;		/* of the step going on */
+bool both;			/* both were dead at the same time, or one after the other */
+byte c, g, m, k, cur;		/* scratch variables of one step */
 short held;
 bool stop, again, told;
 
@@ -92,7 +93,7 @@ inline to_wire(i) {
 	account(i, ATT_WAIT_NI); account(i, ATT_WIRE); lost[i] = dead[via[i]]
 }
 
-/* Whoever waits for a router that has a credit: wake_peer() */
+/* Sends the messages that wait for a router with a credit: wake_peer() */
 inline wake() {
 	for (k : 0 .. NR - 1) {
 		if
@@ -104,10 +105,10 @@ inline wake() {
 }
 
 /*
- * lnet_op_choose() into @c. Tried ones are out while one that is not tried and is usable is left;
- * then usable, then not suspect; else either.
+ * lnet_op_choose() into @c. A tried router is excluded while the other is untried and usable. Then
+ * a usable router is preferred, then one that is not suspect, else either is chosen.
  */
-#ifdef M_KEEPSTRIED		/* what was tried is not avoided */
+#ifdef M_KEEPSTRIED		/* tried routers are not excluded */
 #define avoid0(i)	false
 #define avoid1(i)	false
 #else
@@ -133,7 +134,7 @@ inline enter(i) {
 	fi
 }
 
-/* Its attempt is over and free. */
+/* Its attempt has ended and is free. */
 inline failed(i) {
 	tries[i]++;
 	if
@@ -156,7 +157,8 @@ inline reselect(r) {
 		:: waits(k) && via[k] == r && !stop ->
 			choose(k);
 			if
-			:: c == r -> stop = true	/* nor is there a better one for others */
+			/* there is no better one for other messages either */
+			:: c == r -> stop = true
 			:: c != r ->
 				account(k, ATT_FREE); via[k] = c; account(k, ATT_WAIT_PEER);
 				if
@@ -179,12 +181,12 @@ inline heard(r) {
 inline any_step(i) {
 	if
 	:: !begun[i] -> begun[i] = true; again = true
-	/* the driver; the connection takes what nobody will read */
+	/* the driver; the connection accepts bytes that no router will read */
 	:: att[i] == ATT_WIRE -> account(i, ATT_ASKED)
 	:: att[i] == ATT_ASKED && !lost[i] ->
 		account(i, ATT_FREE); over[i] = true; good[i] = true; heard(via[i])
-#ifndef M_NOSLICE		/* what is out stays out */
-	/* its slice is over, or its connection resets */
+#ifndef M_NOSLICE		/* an attempt in flight is never ended */
+	/* its attempt timeout expires, or its connection resets */
 	:: out(i) && lost[i] -> account(i, ATT_FREE); lost[i] = false; failed(i)
 #endif
 	/* look_at_silence() */
@@ -209,7 +211,7 @@ inline any_step(i) {
 
 inline router_step(r) {
 	if
-	/* it is asked, and answers or not */
+	/* a check of the router, with or without a reply */
 	:: checks && !check[r] -> checks--; check[r] = true
 	:: check[r] && !dead[r] -> check[r] = false; heard(r)
 	:: check[r] && dead[r] -> check[r] = false; silent[r] = true
@@ -274,7 +276,7 @@ active proctype world() {
 		cur = 0;
 		d_step { wake(); check_router(0); check_router(1) }
 	   }
-	/* the end of the transactions */
+	/* the transaction timeout */
 	:: atomic { timeout ->
 		for (k : 0 .. NR - 1) {
 			assert(over[k]);
@@ -287,13 +289,13 @@ active proctype world() {
 
 active proctype monitor() {
 end:
-#if defined(W_WAITS)		/* one waits for a router that is dead, others are out over it */
+#if defined(W_WAITS)		/* one waits for a dead router, another is in flight through it */
 	atomic { waits(1) && dead[via[1]] && out(0) && lost[0] && via[0] == via[1] ->
 		 assert(false) }
-#elif defined(W_CHOSEN)		/* who waits for the other one though the dead one was first */
+#elif defined(W_CHOSEN)		/* one waits for the other router; the dead one was first */
 	atomic { suspect[0] && dead[0] && out(0) && via[0] == 0 && out(1) && via[1] == 1 &&
 		 waits(2) && via[2] == 1 -> assert(false) }
-#elif defined(W_BACK)		/* sent by one that had died */
+#elif defined(W_BACK)		/* delivered by a router that had died */
 	atomic { REVIVALS > 0 && !revivals && dead[1] && good[0] && good[1] -> assert(false) }
 #else
 	false

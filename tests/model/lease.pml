@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Who leads a node of a self-test: two consoles ask it to join their sessions, each with force or
- * without, work in them, give it back, and die; the node may start anew. Requests and answers are
- * lost, or come at any later time, in any order, also after their sender gave them up or died.
+ * Which console leads a node of a self-test. Two consoles request that the node join their
+ * sessions, each with force or without, work in them, release the node, and die; the node may
+ * restart. Requests and replies are lost, or arrive at any later time, in any order, also after
+ * their sender abandoned them or died.
  *
- * The table is lnet/selftest/lease.def: a step that is no edge fails. One atomic step = one lock
- * hold of the service at the node or at a console. Inlines are named as what they stand for in
- * lnet/selftest/session.c, con_group.c and con_session.c. Sessions at the node are numbered by
- * their epoch.
+ * The table is lnet/selftest/lease.def: a step that is not an edge fails. One atomic step = one
+ * hold of the lock of the service at the node or at a console. Inlines have the names of the
+ * functions that they model in lnet/selftest/session.c, con_group.c and con_session.c. Sessions at
+ * the node are numbered by their epoch.
  *
- * Bounds (-D): ASKS, requests of a console besides those of its pinger; LOSSES; DEATHS of console
- * 0, RESTARTS of the node, 0 or 1; SILENCES, leases that end though their console lives.
+ * Bounds (-D): ASKS, requests of a console in addition to those of its pinger; LOSSES. DEATHS of
+ * console 0, RESTARTS of the node: 0 or 1. SILENCES: leases that expire while their console lives.
  * Mutants (-DM_...): see tests/model/rows; each must fail.
  *
- * What must hold: only edges of the table; at most one session is held; each has an epoch of its
- * own; work is taken from who holds the node only; a join that takes effect against another console
- * was sent after the last change of hands; in the end a node whose console is dead is free, nothing
- * of its sessions is left, and a console that lives knows if it lost the node.
+ * Properties: only edges of the table are taken. At most one session is held, and each has its own
+ * epoch. The node accepts work only from the console that leads it. A join that takes effect
+ * against another console was sent after the last change of the leader. In the end a node with a
+ * dead console is free, and nothing of its sessions is left. A console that lives knows whether it
+ * lost the node.
  */
 #ifndef ASKS
 #define ASKS	2
@@ -44,7 +46,7 @@ c_decl {
 	static unsigned char legal[64][64];
 }
 
-#define SLOTS	3		/* messages under way */
+#define SLOTS	3		/* messages in flight */
 #define EPOCHS	7
 #define NONE	2		/* no console */
 
@@ -53,29 +55,30 @@ mtype = { MAKE, WORK, REMOVE, MADE, BUSY, STALE, NO_SUCH, GOOD, GIVEN };
 typedef message {
 	bool used;
 	mtype kind;
-	byte who;			/* the console: of a request its sender */
+	byte who;			/* the console that sent the request */
 	bool force;
-	byte epoch;			/* a request: as its sender knows; an answer: of the node */
-	byte sent_at;			/* ghost: the epoch at the node when it was sent */
+	/* in a request: the epoch that its sender knows; in a reply: the node's */
+	byte epoch;
+	byte sent_at;			/* ghost: the node's epoch at the time of sending */
 };
 message net[SLOTS];
 
 /* the node */
 mtype sess[EPOCHS];
-bool units[EPOCHS];			/* something of it is under way */
+bool units[EPOCHS];			/* work of the session is in flight */
 byte owner[EPOCHS] = NONE;
-byte epoch = 0, held = 0;		/* held: the epoch of the session it is in; 0: none */
+byte epoch = 0, held = 0;		/* held: the epoch of its session; 0: none */
 bool fenced[2];
 
 /* consoles */
 bool alive[2] = true;
-bool leads[2];				/* it believes so */
-byte knows[2];				/* the epoch it was told last */
+bool leads[2];				/* it believes that it leads the node */
+byte knows[2];				/* the last epoch that the node reported to it */
 byte asks[2] = ASKS;
 
 byte losses = LOSSES, deaths = DEATHS, restarts = RESTARTS, silences = SILENCES;
 byte free_slot, at;
-mtype was, next;		/* of the step going on */
+mtype was, next;		/* states of one step */
 
 inline table_fill() {
 #define STATE(n)
@@ -107,7 +110,7 @@ inline session_end(how) {
 
 /* make_locked() */
 inline make(i) {
-	/* nobody loses it to one who does not know of him, nor gets it back unawares */
+	/* no console loses the node to one that does not know of it, or gets it back unknowingly */
 	assert(net[i].sent_at == epoch || (held == 0 && !fenced[net[i].who]));
 	if
 	:: held != 0 -> session_end(LEASE_FENCED)
@@ -122,12 +125,13 @@ inline make(i) {
 	held = epoch
 }
 
-#ifdef M_NOCAS			/* force is believed whenever it was sent */
+#ifdef M_NOCAS			/* force is accepted regardless of when it was sent */
 #define seen(i)		true
 #else
 #define seen(i)		(net[i].epoch == epoch)
 #endif
-#ifdef M_NOFENCE		/* who lost it may join a free node whenever he asked */
+/* a console that lost the node may join it if free, by an old request */
+#ifdef M_NOFENCE
 #define is_fenced(w)	false
 #else
 #define is_fenced(w)	fenced[w]
@@ -146,13 +150,13 @@ inline make_session(i) {
 	net[i].epoch = epoch
 }
 
-#ifdef M_NOSID			/* work is taken whoever sends it */
+#ifdef M_NOSID			/* work is accepted from any sender */
 #define may_work(w)	(held != 0)
 #else
 #define may_work(w)	holds(w)
 #endif
 
-/* lst_session_check_locked(): only answers to MAKE tell the epoch */
+/* lst_session_check_locked(): only replies to MAKE report the epoch */
 inline refuse(i) {
 	net[i].kind = (fenced[net[i].who] -> STALE : NO_SUCH)
 }
@@ -209,7 +213,8 @@ inline send(w, what, by_force) {
 	free_slot = 0
 }
 
-#ifdef M_NOPINGER		/* a console does not look whether its nodes are still there */
+/* a console does not check whether its nodes are still in its session */
+#ifdef M_NOPINGER
 #define pings(w)	false
 #else
 #define pings(w)	(leads[w] && !holds(w) && !any_of(w))
@@ -229,19 +234,19 @@ inline send(w, what, by_force) {
 		heard(i) \
 	:: net[i].used && losses -> losses--; clear(i)
 
-#ifdef M_NOLEASE		/* a session lasts until somebody ends it */
+#ifdef M_NOLEASE		/* a session lasts until a console ends it */
 #define expires		false
 #else
 #define expires		(held != 0 && !alive[owner[held]])
 #endif
 
-/* What was under way of a session that is over ends. */
+/* Work in flight ends when its session is over. */
 #define over(e)	(sess[e] == LEASE_REMOVED || sess[e] == LEASE_EXPIRED || sess[e] == LEASE_FENCED)
 inline gone(e) {
 	units[e] = false; set_state(e, LEASE_GONE)
 }
 
-/* Of what it was nothing is left, but for numbers that nobody had before. */
+/* The node loses all state; it draws an epoch that was never used before. */
 inline restart() {
 	at = 1;
 	do
@@ -292,13 +297,13 @@ end:
 
 active proctype monitor() {
 end:
-#if defined(W_TAKEN)		/* taken over while work of the other is under way */
+#if defined(W_TAKEN)		/* taken over while work of the other console is in flight */
 	atomic { units[1] && sess[1] == LEASE_FENCED -> assert(false) }
-#elif defined(W_BACK)		/* who lost it leads it again */
+#elif defined(W_BACK)		/* the console that lost the node leads it again */
 	atomic { held == 3 && owner[1] == owner[3] && sess[1] == LEASE_FENCED -> assert(false) }
-#elif defined(W_BOTH)		/* two believe that they lead it */
+#elif defined(W_BOTH)		/* two consoles believe that they lead it */
 	atomic { leads[0] && leads[1] -> assert(false) }
-#elif defined(W_LATE)		/* a dead console's forced join comes when another leads */
+#elif defined(W_LATE)		/* a dead console's forced join arrives while another leads */
 	atomic { !alive[0] && holds(1) && net[0].used && net[0].kind == MAKE && net[0].force &&
 		 net[0].who == 0 && net[0].epoch != 0 -> assert(false) }
 #else

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The end of a memory descriptor: requests by it (or, with TARGET, messages into it) begin, are
- * with their drivers, are answered, land, run out of time, while it is unlinked or used up, and its
- * events are delivered.
+ * with their drivers, are answered, are received, or exceed their deadline. Meanwhile the
+ * descriptor is unlinked or used up, and its events are delivered.
  *
- * The table is lnet/model/states/op.def itself: a step that is no edge fails. One atomic step = one
- * hold of the MD's lock, or of a request's shard; each request has a shard of its own. Inlines are
- * named as what they stand for in lnet/memory/md.c, event.c, op.c and reply.c. Request 0 waits for
- * an ACK, request 1 for a REPLY.
+ * The table is lnet/model/states/op.def itself: a step that is not an edge fails. One atomic step =
+ * one hold of the MD's lock, or of a request's shard; each request has its own shard. Inlines have
+ * the names of the functions that they model in lnet/memory/md.c, event.c, op.c and reply.c.
+ * Request 0 waits for an ACK, request 1 for a REPLY.
  *
- * Bounds (-D): THRESHOLD (0: unlimited), AUTO: it goes when it is used up, UNLINKS, DELIVERERS,
- *	ANSWERS of each request. SLOT: both requests have the same slot, one after the other.
+ * Bounds (-D): THRESHOLD (0: unlimited), AUTO: the MD is unlinked when it is used up, UNLINKS,
+ *	DELIVERERS, ANSWERS of each request. SLOT: both requests have the same slot, one after the
+ *	other.
  * Mutants (-DM_...): see tests/model/rows; each must fail.
  *
- * What must hold:
- *	only edges of the table; each request has one final event, and it says "good" only if its
- *	own answer came, all of it; no event comes after the one that says "unlinked"; when that is
- *	delivered no driver has the memory and nothing lands in it, then or later; once unlinked no
- *	request waits for its deadline; nobody touches a descriptor that is freed; one that was
- *	unlinked, or used up, is freed.
+ * Properties:
+ *	Only edges of the table are taken. Each request has one final event, which reports success
+ *	only if its own reply was received in full. No event follows the one that reports
+ *	"unlinked". When that event is delivered, no driver has the memory and no payload is being
+ *	received into it, then or later. Once the MD is unlinked, no request waits for its deadline.
+ *	No thread uses a freed descriptor. A descriptor that was unlinked or used up is freed.
  */
 #ifndef THRESHOLD
 #define THRESHOLD 0
@@ -52,7 +53,7 @@ bool dead, aborted, gone_sent, delivering, freed;
 byte pins;
 mtype = { SEND, GOOD, BAD, UNLINK };
 chan done = [6] of { mtype, byte, bool };	/* kind, request, unlinked */
-byte ready;			/* it is on a list of those to deliver */
+byte ready;			/* it is on a list of MDs with events to deliver */
 
 /* the requests */
 mtype op[NR] = OP_NEW;
@@ -60,19 +61,19 @@ mtype was, next;
 bool made[NR], begun[NR], refused[NR];
 bool held[NR];			/* a driver has the memory */
 bool landing[NR], whole[NR];
-bool out[NR];			/* it left: answers may come, now or later */
-bool used[NR];			/* the answer's use is counted */
+bool out[NR];			/* it was sent: replies may arrive, now or later */
+bool used[NR];			/* the reply has been counted against the threshold */
 bool good[NR];			/* the outcome */
-bool owes[NR];			/* the final event is in the hand of a pass */
+bool owes[NR];			/* a pass is about to post the final event */
 bool sent[NR];
 byte answers[NR];
 
-/* what the user sees */
+/* as the program sees it */
 bool unlinked;
 byte nr_final[NR];
-byte walked;			/* an unlinking has been to all requests */
-byte ended;			/* unlinkings */
-bool close;			/* of the step going on */
+byte walked;			/* unlinkings that have visited all requests */
+byte ended;			/* unlinkings that have ended */
+bool close;			/* result of md_close() in one step */
 byte x;
 
 inline tables_fill() {
@@ -88,7 +89,7 @@ inline op_enter(i, to) {
 	op[i] = to; was = 0; next = 0
 }
 
-#ifdef M_TWICE			/* the outcome becomes known again */
+#ifdef M_TWICE			/* the outcome is set a second time */
 #define is_over(i)	(op[i] == OP_DONE)
 #else
 #define is_over(i)	(op[i] == OP_RECALL || op[i] == OP_DONE)
@@ -105,7 +106,7 @@ inline op_enter(i, to) {
 inline md_queue(kind, i, last) {
 	done!kind, i, last;
 	if
-#ifdef M_TWOATONCE		/* whoever queues delivers */
+#ifdef M_TWOATONCE		/* each thread that queues an event delivers */
 	:: ready < 2 -> delivering = true; ready++
 	:: else
 #else
@@ -115,10 +116,10 @@ inline md_queue(kind, i, last) {
 	fi
 }
 
-/* into @close: this event is the last */
+/* result in @close: this event is the last */
 inline md_close() {
 	if
-#ifdef M_NOREFS			/* unlinked although it is in use */
+#ifdef M_NOREFS			/* unlinked while it is in use */
 	:: gone_sent -> close = false
 #else
 	:: refs || gone_sent -> close = false
@@ -132,7 +133,7 @@ inline md_close() {
 
 inline lnet_md_unlock_free() {
 	if
-#ifdef M_EARLYGONE		/* freed although it is being delivered */
+#ifdef M_EARLYGONE		/* freed while its events are delivered */
 	:: gone_sent && !pins -> assert(!freed); freed = true
 #else
 	:: gone_sent && !pins && !delivering -> assert(!freed); freed = true
@@ -169,7 +170,7 @@ inline post(i) {
 
 inline try_done(i) {
 	if
-#ifdef M_LANDFREE		/* over although an answer lands */
+#ifdef M_LANDFREE		/* done while a reply is being received */
 	:: op[i] == OP_RECALL && !held[i] -> op_enter(i, OP_DONE); owes[i] = true
 #else
 	:: op[i] == OP_RECALL && !held[i] && !landing[i] -> op_enter(i, OP_DONE); owes[i] = true
@@ -189,23 +190,23 @@ inline op_start(i) {
 	begun[i] = true;
 	assert(!freed);
 	if
-#ifndef M_NOLOOK		/* a request begins though its descriptor was unlinked meanwhile */
+#ifndef M_NOLOOK		/* a request begins although its descriptor was unlinked */
 	:: aborted -> op_finish(i, false)
 #endif
 	:: else -> op_enter(i, OP_TRY); held[i] = true
 	fi
 }
 
-#ifdef M_NOGEN			/* the slot says whose the answer is, whoever had it then */
+#ifdef M_NOGEN			/* the slot alone identifies the request of a reply */
 #define found(i, j)	(begun[j] && !is_over(j))
 #else
 #define found(i, j)	(i == j && !is_over(j))
 #endif
 
-/* of request @i, found to be for @j; use_md() */
+/* a reply to request @i, matched with request @j; use_md() */
 inline answer_take(i, j) {
 	if
-	:: !used[j] && aborted -> skip		/* refused */
+	:: !used[j] && aborted -> skip		/* rejected */
 	:: else ->
 		assert(!freed && i == j);
 		if
@@ -226,7 +227,7 @@ inline answer_take(i, j) {
 #define IN_TURN	false
 #endif
 #define may_make(i)	(i == 0 || !IN_TURN || op[0] == OP_DONE)
-/* md_end() and the rest at the end of a message's way into it */
+/* md_end() and the later steps of a message into it */
 #ifdef TARGET
 #define STEPS(i) \
 	/* matched; or the reply to a GET is given to the driver */ \
@@ -241,13 +242,13 @@ inline answer_take(i, j) {
 	:: !made[i] && !refused[i] && may_make(i) && !dead && !spent -> lnet_md_take(i) \
 	:: !made[i] && !refused[i] && (dead || spent) -> refused[i] = true \
 	:: made[i] && !begun[i] -> op_start(i) \
-	/* it left; its SEND event */ \
+	/* it was sent; its SEND event */ \
 	:: op[i] == OP_TRY && held[i] -> \
 		op_enter(i, OP_ANSWER); out[i] = true; \
 		assert(!freed && refs && !gone_sent); sent[i] = true; md_queue(SEND, i, false) \
-	/* the driver gives it back */ \
+	/* the driver completes it */ \
 	:: held[i] && (out[i] || is_over(i)) -> held[i] = false; try_done(i) \
-	/* an answer comes, perhaps late */ \
+	/* a reply arrives, perhaps late */ \
 	:: out[i] && answers[i] < ANSWERS && !(landing[0] || landing[1]) -> \
 		answers[i]++; \
 		if \
@@ -255,7 +256,7 @@ inline answer_take(i, j) {
 		:: found(i, 1) -> answer_take(i, 1) \
 		:: else \
 		fi \
-	/* it has landed, or breaks */ \
+	/* its payload is complete, or the receive fails */ \
 	:: landing[i] -> \
 		assert(!freed); landing[i] = false; whole[i] = true; \
 		if \
@@ -306,7 +307,7 @@ active [UNLINKS] proctype unlinker() {
 	:: atomic { dead -> ended++; goto gone }
 	:: atomic { !dead ->
 		assert(!freed); aborted = true; dead = true;
-#ifndef M_NOPIN			/* it goes while those are told that use it */
+#ifndef M_NOPIN			/* freed while the requests that use it are visited */
 		pins++
 #endif
 	   }
@@ -356,7 +357,7 @@ inline handle(kind, i, last) {
 	unlinked = last
 }
 
-/* event.c: whoever found it ready */
+/* event.c: any thread that finds it ready */
 active [DELIVERERS] proctype deliverer() {
 	mtype kind, kind2;
 	byte i, i2;
@@ -386,19 +387,20 @@ end:
 
 active proctype monitor() {
 end:
-#if defined(W_REFUSED)		/* an answer comes for one that is unlinked and not told yet */
+/* a reply arrives for an unlinked MD, before its request is aborted */
+#if defined(W_REFUSED)
 	atomic { aborted && out[1] && !is_over(1) && !used[1] && !walked -> assert(false) }
-#elif defined(W_LANDS)		/* unlinked while an answer lands, nothing else is left */
+#elif defined(W_LANDS)		/* unlinked while a reply is being received, nothing else is left */
 	atomic { walked && landing[1] && op[1] == OP_RECALL && !held[1] && nr_final[0] ->
 		 assert(false) }
-#elif defined(W_OWN)		/* a last event of its own */
+#elif defined(W_OWN)		/* a separate last event */
 	atomic { unlinked && nr_final[0] && nr_final[1] && walked -> assert(false) }
-#elif defined(W_BETWEEN)	/* made before, begun after all were told */
+#elif defined(W_BETWEEN)	/* made before the unlinking, begun after all were aborted */
 	atomic { walked && made[1] && !begun[1] -> assert(false) }
-#elif defined(W_LATE)		/* an answer to the last one that had the slot */
+#elif defined(W_LATE)		/* a reply to the earlier request of the slot */
 	atomic { IN_TURN && out[0] && !answers[0] && out[1] && !is_over(1) -> assert(false) }
 #else
-	/* the memory is the user's again */
+	/* buffer ownership has returned to the program */
 	atomic { unlinked && (held[0] || held[1] || landing[0] || landing[1]) -> assert(false) }
 #endif
 }

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The end of an interface: it is deleted while requests wait for its credits, are with its driver,
- * wait for answers, a path is being probed, a connection opened, a message lands or is parked, and
- * somebody looks at it. Then one with the same NID is added.
+ * The end of an interface. It is deleted while requests wait for its credits, are with its driver
+ * or wait for replies, a path is being probed, and a connection is being opened. A message is being
+ * received or queued, and a command holds a reference. Then an NI with the same NID is added.
  *
- * The tables are lnet/model/states/ni.def and att.def: a step that is no edge fails, credits and
- * holds move by the columns. One atomic step = one lock hold of a shard, or of all where a state of
- * the interface is published, or a driver call without any. Inlines are named as what they stand
- * for in lnet/manage/ni_config.c, send.c, attempt.c, match.c and path.c. Requests are 0 and 1, the
- * probe is 2.
+ * The tables are lnet/model/states/ni.def and att.def: a step that is not an edge fails, and
+ * credits and holds change by the columns. One atomic step = one hold of the lock of a shard, or of
+ * all where a state of the interface is published, or a driver call without any lock. Inlines have
+ * the names of the functions that they model in lnet/manage/ni_config.c, send.c, attempt.c, match.c
+ * and path.c. Requests are 0 and 1, the probe is 2.
  *
- * -DOTHER: there is another interface; else the whole net goes. -DAGAIN: the same NID is added.
- * Bounds (-D): REQUESTS, PROBES, DIALS, LANDS, PARKS, LOOKS, 0 or 1 (REQUESTS: 2), and TRIES.
+ * -DOTHER: there is another interface; else the whole net is removed. -DAGAIN: the same NID is
+ * added.
+ * Bounds (-D): REQUESTS, PROBES, DIALS, `LANDS`, PARKS, LOOKS, 0 or 1 (REQUESTS: 2), and TRIES.
  * Mutants (-DM_...): see tests/model/rows; each must fail.
  *
- * What must hold: only edges of the tables; nothing is sent over it once it drains; when it is gone
- * nothing refers to it, and it is freed with its last count, once; the deletion and every request
- * come to their end, also if the network is silent.
+ * Properties: only edges of the tables are taken. No attempt selects the interface once it drains.
+ * When it is gone, nothing references it; it is freed with its last reference, once. The deletion
+ * and every request end, even if the network gives no response.
  */
 #ifndef REQUESTS
 #define REQUESTS 2
@@ -58,36 +59,36 @@ c_decl {
 
 #define NR	3
 #define PROBE	2
-/* which interface: the one that goes, the other one, the one that comes with its NID */
+/* interfaces: the deleted one, the other one, the new one with the same NID */
 #define GOES	0
 #define STAYS	1
 #define COMES	2
 
 mtype ni = NI_NEW;
 mtype att[NR] = ATT_FREE;
-mtype was, next;		/* of the step going on */
+mtype was, next;		/* states of one step */
 byte via[NR];			/* the interface of its attempt */
 bool open[NR];			/* the request was made and has not ended */
 bool made[NR];
-bool over[NR];			/* it is over; its attempt is with a driver or a pass */
+bool over[NR];			/* it has ended; its attempt is with a driver or a pass */
 bool owed[NR];			/* a pass is about to call ops->send() with it */
 byte tries[NR];
-byte ni_free = 1, peer_free = 1;	/* credits of the one that goes, and of the peer over it */
+byte ni_free = 1, peer_free = 1;	/* credits of the deleted NI, and of the peer over it */
 byte holds;			/* ni->sh[].holds */
 byte refs;
 bool freed;
-bool pinging;			/* path->pinging: the probe is under way */
+bool pinging;			/* path->pinging: the probe is in flight */
 bool comes;			/* the new one is active */
 
-/* the driver of the one that goes */
+/* the driver of the deleted interface */
 bool stopping, stopped;		/* ni_stop() was called, has returned */
 bool has[NR];			/* it has the attempt */
-bool dials;			/* it makes a connection */
-bool lands, parked;		/* a message that came in */
+bool dials;			/* it opens a connection */
+bool lands, parked;		/* a received message */
 byte dial_left = DIALS, come_left = LANDS, park_left = PARKS, look_left = LOOKS;
-bool ready;			/* the tables are filled, it is active */
-bool looks;			/* a command has found it, and counts */
-byte at;			/* of the walk going on */
+bool ready;			/* the tables are filled, the interface is active */
+bool looks;			/* a command has found it, and holds a reference */
+byte at;			/* position of the current walk */
 
 inline tables_fill() {
 #define STATE(n)
@@ -110,7 +111,7 @@ inline ni_set_state(to) {
 	ni = to; was = 0; next = 0
 }
 
-/* Of one over the interface that goes; the others have credits enough. */
+/* Accounts only attempts over the deleted interface; the others have enough credits. */
 inline att_enter(i, to) {
 	was = att[i]; next = to;
 	assert(c_expr { legal[now.was][now.next] });
@@ -143,7 +144,7 @@ inline op_done(i) {
 	fi
 }
 
-/* lnet_op_try(): the choice, under the lock under which states are published */
+/* lnet_op_try(): the selection, under the lock under which states are published */
 #ifdef M_DRAINING
 #define usable()	(ni == NI_ACTIVE || ni == NI_DRAINING)
 #else
@@ -170,7 +171,7 @@ inline again_or_over(i) {
 	fi
 }
 
-/* waiting costs no try */
+/* waiting does not count as a try */
 inline reselect(i) {
 	att_enter(i, ATT_FREE); tries[i]--; op_try(i)
 }
@@ -184,7 +185,7 @@ inline given_back(i, good) {
 	fi
 }
 
-#ifdef M_ACCEPTS		/* the driver takes what comes after it was stopped */
+#ifdef M_ACCEPTS		/* the stopped driver accepts attempts */
 #define takes(i)	true
 #else
 #define takes(i)	(via[i] != GOES || !stopping)
@@ -204,7 +205,7 @@ inline given_back(i, good) {
 	:: has[i] && !stopped && att[i] == ATT_WIRE && !over[i] -> att_enter(i, ATT_POSTED) \
 	:: has[i] && (via[i] != GOES || !stopped) -> given_back(i, true) \
 	:: has[i] && (via[i] != GOES || !stopped) -> given_back(i, false) \
-	/* its answer; or never */ \
+	/* its reply; or never */ \
 	:: att[i] == ATT_ASKED -> att_enter(i, ATT_FREE); op_done(i) \
 	/* the deadline */ \
 	:: open[i] && waits(i) -> att_enter(i, ATT_FREE); op_done(i) \
@@ -225,7 +226,7 @@ inline ni_put() {
 	fi
 }
 
-/* the walks over all operations, each visited in a lock hold of its own */
+/* the walks over all operations, which hold the lock separately for each one */
 inline walk_reselect() {
 	at = 0;
 	do
@@ -246,7 +247,7 @@ inline walk_down() {
 		if
 		:: waits(at) && via[at] == GOES -> reselect(at)
 		:: att[at] == ATT_ASKED && via[at] == GOES ->
-			att_enter(at, ATT_FREE); op_try(at)	/* lost: again, or perhaps */
+			att_enter(at, ATT_FREE); op_try(at)	/* lost: retry */
 		:: else
 		fi;
 		at++ }
@@ -298,7 +299,7 @@ active proctype config() {
 		 assert(freed && refs == 0 && peer_free == 1 && ni_free == 1 && !holds) }
 }
 
-#ifdef M_NOTELL			/* the driver forgets what is parked */
+#ifdef M_NOTELL			/* the driver does not return the queued message */
 #define unparks()	false
 #else
 #define unparks()	parked
@@ -311,16 +312,16 @@ end:
 		REQUEST_STEPS(0)
 		REQUEST_STEPS(1)
 		REQUEST_STEPS(2)
-		/* a connection is being made, until that ends or the driver stops */
+		/* a connection is being opened, until that ends or the driver stops */
 		:: ready && dial_left && !stopping -> dial_left--; dials = true
 		:: dials -> dials = false
-		/* a message comes in: it lands, or waits for a buffer, until the driver stops */
+		/* a message is received, or waits for a buffer, until the driver stops */
 		:: ready && come_left && !stopping ->
 			come_left--; lands = true; holds++
 		:: lands -> assert(!freed); lands = false; holds--
 		:: ready && park_left && !stopping -> park_left--; parked = true
 		:: unparks() -> assert(!freed); parked = false
-		/* a command looks at it: lnet_ni_find() */
+		/* a command takes a reference: lnet_ni_find() */
 		:: look_left && (ni == NI_ACTIVE || ni == NI_DRAINING) ->
 			look_left--; looks = true; refs++
 		:: looks -> assert(!freed); looks = false; ni_put()
@@ -333,14 +334,14 @@ active proctype monitor() {
 end:
 #if defined(W_OWED)		/* a pass is about to call a driver that has stopped */
 	atomic { owed[0] && via[0] == GOES && stopped -> assert(false) }
-#elif defined(W_ASKED)		/* an answer is missing when the driver has stopped */
+#elif defined(W_ASKED)		/* a reply is missing when the driver has stopped */
 	atomic { att[0] == ATT_ASKED && via[0] == GOES && stopped -> assert(false) }
-#elif defined(W_LOOKS)		/* the last count is a command's */
+#elif defined(W_LOOKS)		/* a command has the last reference */
 	atomic { looks && ni == NI_GONE -> assert(false) }
-#elif defined(W_WAITS)		/* one waits for a credit that another has, when it begins */
+#elif defined(W_WAITS)		/* one waits for a credit that another has, when draining begins */
 	atomic { att[0] == ATT_WAIT_PEER && via[0] == GOES && !peer_free && ni == NI_DRAINING ->
 		 assert(false) }
-#elif defined(W_COMES)		/* tried over the one that goes, ended over the one that comes */
+#elif defined(W_COMES)		/* tried over the deleted interface, ended over the new one */
 	atomic { tries[0] == 2 && via[0] == COMES && att[0] == ATT_ASKED -> assert(false) }
 #else
 	false

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The end of a node: lnet_destroy() while requests wait for a peer's answer to a ping, for credits,
- * are with their driver or unanswered, wait between two tries; while a request comes in and is
- * answered, a path is pinged, events are delivered, and handlers send again.
+ * The end of a node. lnet_destroy() runs while requests wait for a peer's reply to a ping or for
+ * credits, are with their driver or unanswered, or wait between two tries. Meanwhile a request is
+ * received and answered, a path is pinged, events are delivered, and handlers send further
+ * requests.
  *
- * The tables are lnet/model/states/op.def, att.def and ni.def: a step that is no edge fails,
- * credits and holds move by the columns. One atomic step = one hold of a shard, or of all where a
- * state of the interface is published, or a driver call without any. Inlines are named as what they
- * stand for in lnet/instance.c, send.c, op.c, ni_config.c and recover.c. Operations 0 and 1 are
- * requests: the handler of the first one's final event makes the second; 2 answers a message that
- * came in, 3 is a ping.
+ * The tables are lnet/model/states/op.def, att.def and ni.def: a step that is not an edge fails,
+ * and credits and holds change by the columns. One atomic step = one hold of a shard, or of all
+ * where a state of the interface is published, or a driver call without any lock. Inlines have the
+ * names of the functions that they model in lnet/instance.c, send.c, op.c, ni_config.c and
+ * recover.c. Operations 0 and 1 are requests: the handler of the first one's final event makes the
+ * second. 2 is the reply to a received message, 3 is a ping.
  *
  * Bounds (-D): TRIES of a request, PINGS.
  * Mutants (-DM_...): see tests/model/rows; each must fail.
  *
- * What must hold:
- *	only edges of the tables; what begins after lnet_destroy() did, and after it has told all
- *	that were there whatever there is, is not given to a driver; every request has one final
- *	event; credits and holds are all back, nothing is counted, and nobody does anything when the
- *	node is freed; lnet_destroy() comes to its end, also if the network is silent.
+ * Properties:
+ *	Only edges of the tables are taken. No attempt is given to a driver after lnet_destroy() has
+ *	ended all operations. Every request has one final event. When the node is freed, credits and
+ *	holds are all returned, nothing is referenced, and no thread works. lnet_destroy() ends,
+ *	even if the network gives no response.
  */
 #ifndef TRIES
 #define TRIES	2
@@ -50,7 +51,7 @@ c_decl {
 
 mtype ni = NI_ACTIVE;
 mtype op[NR] = OP_NEW, att[NR] = ATT_FREE;
-mtype was, next;		/* of the step going on */
+mtype was, next;		/* states of one step */
 bool asked_for[NR];		/* the call was made, and found the node not stopping */
 bool live[NR];			/* in a shard's list */
 bool owed[NR];			/* a pass is about to call ops->send() */
@@ -61,14 +62,14 @@ byte holds;
 bool event[2];			/* a final event waits to be delivered */
 byte nr_final[2];
 byte pings = PINGS;
-bool in_line, pinging;		/* the path: waits for a ping's turn, the ping is under way */
-bool stopping, walked;		/* lnet_destroy() has begun, and has been to all */
+bool in_line, pinging;		/* the path: queued for a ping, the ping is in flight */
+bool stopping, walked;		/* lnet_destroy() has begun, has ended all operations */
 bool driver_stops, driver_stopped;
-bool last_wait;			/* it waits for the last time; nobody works after that */
+bool last_wait;			/* it waits for the last time; no thread works after that */
 bool freed;
-bool came;			/* a message came in */
+bool came;			/* a message was received */
 bool ready;			/* the tables are filled */
-byte at;			/* of the walk going on */
+byte at;			/* position of the current walk */
 
 inline tables_fill() {
 #define STATE(n)
@@ -118,7 +119,7 @@ inline att_enter(i, to) {
 #define with_driver(i)	(att[i] == ATT_WIRE || att[i] == ATT_POSTED)
 
 /* worth_it() */
-#ifdef M_REQUEUE		/* the path is pinged again whatever goes on */
+#ifdef M_REQUEUE		/* the path is pinged again in any case */
 #define worth_it	(pings > 0)
 #else
 #define worth_it	(pings > 0 && ni == NI_ACTIVE && !stopping)
@@ -139,7 +140,7 @@ inline try_done(i) {
 	fi
 }
 
-/* What waits or is unanswered is dropped; of the driver it is asked back. */
+/* Drops an attempt that waits or is unanswered. One with the driver is completed later. */
 inline op_finish(i) {
 	if
 	:: is_over(i) -> skip
@@ -165,7 +166,7 @@ inline op_start(i) {
 	assert(!freed);
 	live[i] = true; asked_for[i] = false;
 	if
-#ifndef M_NOLOOK		/* a new one does not look whether the node ends */
+#ifndef M_NOLOOK		/* a new operation does not check whether the node stops */
 	:: stopping -> op_finish(i)
 	:: !stopping && i < 2 -> op_enter(i, OP_RESOLVE)
 	:: !stopping -> op_try(i)
@@ -180,7 +181,7 @@ inline op_start(i) {
 /* attempt_failed(): its attempt is free */
 inline attempt_failed(i) {
 	if
-#ifdef M_AGAIN			/* what was given up is tried again when its driver gives it back */
+#ifdef M_AGAIN			/* an aborted operation is retried when its driver completes it */
 	:: op[i] == OP_DONE -> skip
 	:: op[i] != OP_DONE && may_again(i) -> op_try(i)
 	:: op[i] == OP_RECALL && !may_again(i) -> try_done(i)
@@ -193,7 +194,7 @@ inline attempt_failed(i) {
 	fi
 }
 
-/* process(): what the driver says of it */
+/* process(): the driver completes the attempt */
 inline given_back(i, good) {
 	has[i] = false;
 	if
@@ -205,9 +206,9 @@ inline given_back(i, good) {
 }
 
 #define OP_STEPS(i) \
-	/* it was asked for; begins under the lock */ \
+	/* the call was made; the operation begins under the lock */ \
 	:: asked_for[i] -> op_start(i) \
-	/* the peer is known, or its time is over: timers, and what the driver says */ \
+	/* the peer is known; or the deadline passes: timers and completions by the driver */ \
 	:: op[i] == OP_RESOLVE && works -> op_try(i) \
 	:: op[i] == OP_BACKOFF && works -> op_try(i) \
 	:: works && live[i] && !is_over(i) && op[i] != OP_NEW -> op_finish(i) \
@@ -222,7 +223,7 @@ inline given_back(i, good) {
 		att_enter(i, ATT_POSTED); op_enter(i, OP_ANSWER) \
 	:: has[i] && !driver_stopped -> given_back(i, true) \
 	:: has[i] && !driver_stopped -> given_back(i, false) \
-	/* an answer */ \
+	/* a reply */ \
 	:: att[i] == ATT_ASKED && !driver_stopped -> op_finish(i)
 
 #define works	(!last_wait || live[0] || live[1] || live[2] || live[3] || event[0] || event[1])
@@ -257,7 +258,7 @@ inline walk_ni() {
 #define no_drivers	(!has[0] && !has[1] && !has[2] && !has[3])
 #define no_paths	(att[0] == ATT_FREE && att[1] == ATT_FREE && att[2] == ATT_FREE && \
 			 att[3] == ATT_FREE && !pinging)
-#ifdef M_NOEVENTS		/* events are not waited for */
+#ifdef M_NOEVENTS		/* destroy() does not wait for events */
 #define events_told	true
 #else
 #define events_told	(!event[0] && !event[1])
@@ -281,7 +282,7 @@ active proctype destroy() {
 	atomic { no_paths -> in_line = false; ni_set_state(NI_GONE) };
 	visit_all_finish();
 	atomic { last_wait = true };
-	/* calls were over before: nobody is about to begin */
+	/* earlier calls have ended: no operation is about to begin */
 	atomic { none_asked_for && none_live && events_told ->
 		freed = true;
 		assert(no_drivers && no_paths && !holds && ni_free == 1 && peer_free == 1);
@@ -301,9 +302,9 @@ end:
 		OP_STEPS(1)
 		OP_STEPS(2)
 		OP_STEPS(3)
-		/* lnet_put(): looks without a lock; then it is under way */
+		/* lnet_put(): checks the node without a lock; then the call is in progress */
 		:: op[0] == OP_NEW && !asked_for[0] && !live[0] && !stopping -> asked_for[0] = true
-		/* the final event: its handler sends again */
+		/* the final event: its handler sends another request */
 		:: event[0] && works ->
 			event[0] = false; nr_final[0]++; assert(!freed && nr_final[0] == 1);
 			if
@@ -312,9 +313,9 @@ end:
 			fi
 		:: event[1] && works ->
 			event[1] = false; nr_final[1]++; assert(!freed && nr_final[1] == 1)
-		/* a message comes in and is answered */
+		/* a message is received and answered */
 		:: !came && !driver_stopped -> came = true; asked_for[ANSWER] = true
-		/* the path fails; it is pinged in turn */
+		/* the path fails; it is queued for a ping */
 		:: !in_line && !pinging && worth_it && op[PING] == OP_NEW -> in_line = true
 		:: in_line && works && !freed ->
 			in_line = false;
@@ -331,11 +332,11 @@ end:
 
 active proctype monitor() {
 end:
-#if defined(W_BETWEEN)		/* the handler's call looks before the end begins, begins after */
+#if defined(W_BETWEEN)		/* the handler's call checks before lnet_destroy(), begins after */
 	atomic { asked_for[1] && walked -> assert(false) }
 #elif defined(W_OWED)		/* a pass is about to call the driver that has stopped */
 	atomic { owed[0] && driver_stopped -> assert(false) }
-#elif defined(W_ALL)		/* an answer and a ping with the driver, a request waits */
+#elif defined(W_ALL)		/* a reply and a ping with the driver, a request waits */
 	atomic { waits(1) && stopping && !walked && has[ANSWER] && pinging -> assert(false) }
 #else
 	false

@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * One operation with its embedded attempt and at most one hedge: every order of driver calls,
- * upcalls, answers and timers.
+ * upcalls, replies and timers.
  *
- * The tables are lnet/model/states/op.def and att.def themselves: a step that is no edge fails,
- * credits move by the columns. One atomic step = one lock hold of the shard, or one driver call
- * made without it. Inlines are named as what they stand for in lnet/xfer/send.c and
- * lnet/xfer/attempt.c.
+ * The tables are lnet/model/states/op.def and att.def themselves: a step that is not an edge fails,
+ * and credits change by the columns. One atomic step = one hold of the shard's lock, or one driver
+ * call made without it. Inlines have the names of the functions that they model in lnet/xfer/send.c
+ * and lnet/xfer/attempt.c.
  *
- * Kinds of operation (-D): WANT_NONE (done when posted or confirmed), WANT_REPLY (the answer lands
- *	in memory), WANT_ACK. REFER: the driver refers to the payload after it was posted; else it
- *	is copied (inline). TIMED: the deadline, the limit of retries, and who is blamed, too.
+ * Kinds of operation (-D): WANT_NONE (done when handed to the fabric or confirmed), WANT_REPLY (the
+ *	reply's payload is received into memory), WANT_ACK. REFER: the driver references the payload
+ *	after it has handed it to the fabric; else the driver copies it (inline). TIMED: also models
+ *	the deadline, the limit of retries, and the attribution of failures.
  * Bounds (-D): CREDITS of each kind (1: both attempts compete; 2: both may be with drivers), TRIES
- *	attempts started, LOSSES path losses, ANSWERS answers; if TIMED LIMIT retries, HEDGES.
- * Mutants (-DM_...): see tests/model/run; each must fail.
+ *	attempts started, LOSSES path losses, ANSWERS replies; with TIMED: LIMIT retries, HEDGES.
+ * Mutants (-DM_...): see tests/model/rows; each must fail.
  *
- * What must hold:
- *	only edges of the tables; credits and the hedge reserve conserved; exactly one final event,
- *	and one SEND event before it; at the final event no driver has an attempt, no pass is about
- *	to call a driver with one, no answer is landing; a driver is never called with an attempt
- *	that is not its op's any more; nothing on pni->asked belongs to a path already lost; every
- *	run ends in OP_DONE, also if from some moment on the network is silent for ever. If TIMED:
- *	nothing is given to a driver after the deadline, nor more often than the limit and the
- *	hedges allow; each attempt costs health once at most, however late its driver gives it back.
+ * Properties:
+ *	Only edges of the tables are taken. Credits and preallocated hedges are conserved. There is
+ *	exactly one final event, and one SEND event before it. At the final event no driver has an
+ *	attempt, no pass is about to call a driver with one, and no reply is being received. A
+ *	driver is never called with an attempt that no longer belongs to its operation. No attempt
+ *	in pni->asked belongs to a lost path. Every run ends in OP_DONE, even if the network stops
+ *	responding forever at some moment. With TIMED: no attempt is given to a driver after the
+ *	deadline, or more often than the limit and the hedges permit. Each attempt costs health at
+ *	most once, regardless of when its driver completes it.
  */
 #ifndef TRIES
 #define TRIES	3
@@ -47,7 +49,7 @@
 #else
 #define INLINE	true
 #endif
-/* of the peer interface and of the NI, each; shared with other traffic: see other_peer, other_ni */
+/* of the peer NI and of the NI, each; shared with other traffic: see other_peer, other_ni */
 #ifndef CREDITS
 #define CREDITS	1
 #endif
@@ -64,8 +66,8 @@
 #undef AEDGE
 
 /*
- * the tables as data, filled by the first step; and which edges a search took. Not part of the
- * state
+ * The tables as data, which the first step fills, and the edges that a search took. They are not
+ * part of the state.
  */
 c_decl {
 	static unsigned char legal[64][64], taken[64][64];
@@ -96,44 +98,44 @@ inline tables_fill() {
 	was = 0; next = 0
 }
 
-/* ---- the core's own, all under the shard lock ---- */
+/* ---- the state of the core, all under the shard lock ---- */
 mtype op = OP_NEW;
 mtype att[2] = ATT_FREE;	/* 0: embedded, 1: hedge */
-mtype was, next;		/* of the step going on */
-bool finish;			/* ... the outcome became known in it */
+mtype was, next;		/* states of one step */
+bool finish;			/* the outcome became known in this step */
 byte peer_free = CREDITS, ni_free = CREDITS;
-byte reserve = 1;		/* hedges in the shard's reserve */
+byte reserve = 1;		/* hedges in the preallocated pool */
 byte tries;
-/* attempts with a driver or a pass, and answers landing: the final event waits for 0 */
+/* attempts with a driver or a pass, and replies being received; the final event waits for 0 */
 byte nr_held;
 bool landing;			/* a REPLY is being copied into the memory, no lock held */
-byte att_epoch[2];		/* path epoch it was posted under */
+byte att_epoch[2];		/* path epoch under which it was handed to the fabric */
 byte lost[2];			/* path i (over which attempt i goes): epochs below this are lost */
 bool owed_send[2];		/* a pass has it on p->send, or is in ops->send() */
 bool owed_cancel[2];		/* a pass is about to call ops->cancel(), or is in it */
-/* the driver gave it back while a pass owed a call: that pass finishes it */
+/* the driver completed it while a pass was about to call the driver: the pass finishes it */
 bool back[2];
 bool ok[2];			/* ... with this outcome */
 byte nr_send_event, nr_final;
 #ifdef TIMED
 bool late;			/* the deadline is over */
-byte nr_sent, hedges;		/* attempts given to drivers; copies */
+byte nr_sent, hedges;		/* attempts given to drivers; hedges */
 bool charged[2];		/* the attempt has cost health */
 #endif
 
-/* ---- the world: other traffic, driver, network ---- */
-byte other_peer, other_ni;	/* credits with other operations: they may keep them for ever */
-byte others = 2;		/* how often they may still take one */
+/* ---- the environment: other traffic, driver, network ---- */
+byte other_peer, other_ni;	/* credits of other operations, which may keep them forever */
+byte others = 2;		/* number of further credits that they may take */
 mtype = { D_NONE, D_HAS, D_SENT, D_POSTED };
-/* D_HAS: queued or half written; D_SENT: written, upcall missing; D_POSTED: refers to it */
+/* D_HAS: queued or half written; D_SENT: written, no upcall yet; D_POSTED: holds the payload */
 mtype drv[2] = D_NONE;
 bool called[2];			/* ops->send() has been called for this attempt */
 bool aborted[2];		/* ops->cancel(ABORT) has been called */
-byte drv_epoch[2];		/* epoch it was written under */
+byte drv_epoch[2];		/* epoch under which it was written */
 byte epoch[2];			/* of the connection set of path i */
-bool req_out;			/* some attempt reached the peer: answers may come */
+bool req_out;			/* some attempt reached the peer: replies may arrive */
 byte answers;
-bool silent;			/* nothing comes from the network any more */
+bool silent;			/* the network no longer responds */
 
 #define with_driver(i)	(att[i] == ATT_WIRE || att[i] == ATT_POSTED)
 #define alive(i)	(att[i] != ATT_FREE)
@@ -152,8 +154,8 @@ inline op_enter(to) {
 }
 
 /*
- * leaving a state gives back what the next does not hold, entering takes what the last did not: the
- * columns of att.def
+ * Leaving a state returns the credits that the next state does not hold. Entering a state takes
+ * those that the last state did not hold. The columns of att.def define them.
  */
 inline att_enter(i, to) {
 	was = att[i]; next = to;
@@ -164,7 +166,7 @@ inline att_enter(i, to) {
 		now.ni_free += ni_column[now.was] - ni_column[now.next];
 		now.nr_held += driver_column[now.next] - driver_column[now.was];
 	};
-/* credits given back at posted, and once more when the driver gives the attempt back */
+/* credits returned when handed to the fabric, and again when the driver completes the attempt */
 #ifdef M_DOUBLEGIVE
 	if
 	:: was == ATT_POSTED -> peer_free++; ni_free++
@@ -177,7 +179,7 @@ inline att_enter(i, to) {
 		called[i] = false; aborted[i] = false; back[i] = false; ok[i] = false;
 		att_epoch[i] = 0; drv_epoch[i] = 0;
 		if
-#ifdef M_HEDGELEAK	/* a hedge that failed is forgotten, not returned to the reserve */
+#ifdef M_HEDGELEAK	/* a failed hedge is not returned to the pool */
 		:: i == 1 && op == OP_RECALL -> reserve++
 #else
 		:: i == 1 -> reserve++
@@ -193,7 +195,7 @@ inline charge(i) {
 	assert(!charged[i]); charged[i] = true
 }
 #define RESENDS	(nr_sent > hedges + 1 -> nr_sent - hedges - 1 : 0)
-#ifdef M_ONEMORE		/* the limit is passed by one */
+#ifdef M_ONEMORE		/* the limit is exceeded by one */
 #define may_again	(!late && RESENDS <= LIMIT)
 #else
 #define may_again	(!late && RESENDS < LIMIT)
@@ -213,7 +215,7 @@ inline charge(i) {
 inline to_wire(i) {
 #ifdef TIMED
 	if
-#ifndef M_SENDSLATE		/* who waited for a credit until its time was over is sent */
+#ifndef M_SENDSLATE		/* an attempt that waited past its deadline is sent */
 	:: late -> att_enter(i, ATT_FREE)
 	:: !late ->
 #else
@@ -244,7 +246,7 @@ inline send_event() {
 	fi
 }
 
-/* the driver has forgotten it; good: as it should be (confirmed, or posted and copied) */
+/* the driver has released it; good: success (confirmed, or handed to the fabric and copied) */
 inline att_finish(i, good) {
 	if
 	:: !(good) -> charge(i); att_enter(i, ATT_FREE)
@@ -256,7 +258,7 @@ inline att_finish(i, good) {
 		finish = true
 #else
 		if
-/* posted under an epoch that is known to be lost: nobody would tell again */
+/* handed to the fabric under an epoch that is already lost: no later report would end it */
 #ifndef M_NOEPOCH
 		:: att_epoch[i] < lost[i] -> att_enter(i, ATT_FREE)
 #endif
@@ -268,14 +270,14 @@ inline att_finish(i, good) {
 
 inline lnet_att_done(i, good) {
 	if
-#ifndef M_NOPIN	/* mutant: finished although a pass is about to call the driver with it */
+#ifndef M_NOPIN	/* mutant: finished while a pass is about to call the driver with it */
 	:: owed(i) -> back[i] = true; ok[i] = good
 #endif
 	:: else -> att_finish(i, good)
 	fi
 }
 
-/* copied payload: the driver keeps nothing, posted is also given back */
+/* copied payload: the driver keeps nothing, so this also completes the attempt */
 inline lnet_att_posted(i) {
 	att_epoch[i] = drv_epoch[i];
 	if
@@ -289,7 +291,7 @@ inline pass_return(i) {
 	owed_send[i] = false; owed_cancel[i] = false;
 	if
 	:: back[i] -> back[i] = false; att_finish(i, ok[i])
-/* mutant: the pass does not look whether the outcome became known before it called send() */
+/* mutant: the pass does not check whether the outcome became known before it called send() */
 #ifndef M_NORECHECK
 	:: !back[i] && op == OP_RECALL && with_driver(i) && !aborted[i] -> owed_cancel[i] = true
 #endif
@@ -309,7 +311,7 @@ inline att_recall(i) {
 	if
 	:: waiting(i) || att[i] == ATT_ASKED -> att_enter(i, ATT_FREE)
 	:: with_driver(i) && !owed(i) -> owed_cancel[i] = true
-	:: else		/* free; or a pass owes a call: it looks again when it comes back */
+	:: else		/* free; or a pass has a driver call to make, and checks again afterwards */
 	fi
 }
 
@@ -322,32 +324,32 @@ inline op_next() {
 	:: (op == OP_TRY || op == OP_ANSWER) && !alive(0) && !alive(1) && !landing && !finish ->
 		if
 		:: !may_again -> finish = true
-		:: may_again ->				/* again at once */
+		:: may_again ->				/* retry at once */
 			if
 			:: op == OP_ANSWER -> op_enter(OP_TRY)
 			:: else
 			fi;
 			att_start(0)
-		:: may_again -> op_enter(OP_BACKOFF)	/* again later */
+		:: may_again -> op_enter(OP_BACKOFF)	/* retry later */
 		fi
 	:: else
 	fi;
-	if	/* the outcome is known: whatever else is under way is taken back */
+	if	/* the outcome is known: other attempts are cancelled */
 	:: finish && op != OP_RECALL && op != OP_DONE ->
 		op_enter(OP_RECALL); att_recall(0); att_recall(1)
 	:: else
 	fi;
 	finish = false;
-	if	/* and nothing is held any more: the one final event */
-#ifdef M_EARLYFINAL	/* final event when the outcome is known, abort not yet answered */
+	if	/* and no driver or pass holds an attempt: the one final event */
+#ifdef M_EARLYFINAL	/* final event when the outcome is known, before the abort completes */
 	:: op == OP_RECALL ->
 #else
 	:: op == OP_RECALL && nr_held == 0 ->
 #endif
-		send_event();		/* if it is still missing it goes first */
+		send_event();		/* if it is still missing, it is first */
 		op_enter(OP_DONE);
 		nr_final++;
-		/* memory not given back early */
+		/* memory is not released early */
 		assert(drv[0] == D_NONE && drv[1] == D_NONE && !landing);
 		assert(!owed(0) && !owed(1) && !alive(0) && !alive(1) && reserve == 1)
 	:: else
@@ -359,7 +361,7 @@ inline op_next() {
 		   && ni_free + other_ni + (att[0] == ATT_WIRE) + (att[1] == ATT_WIRE) == CREDITS \
 		   && reserve + alive(1) == 1)
 #define held_right (nr_held == with_driver(0) + with_driver(1) + COUNT_LANDING)
-#ifdef M_LANDFREE	/* an answer that is landing does not hold the operation */
+#ifdef M_LANDFREE	/* a reply being received does not hold the operation */
 #define COUNT_LANDING	0
 #else
 #define COUNT_LANDING	landing
@@ -369,35 +371,35 @@ inline op_next() {
 #define none_lost ((att[0] != ATT_ASKED || att_epoch[0] >= lost[0]) && \
 		   (att[1] != ATT_ASKED || att_epoch[1] >= lost[1]))
 
-/* what attempt i, its driver, its path and its timer may do */
-#ifdef M_REUSE	/* the slice is over: started again while the driver has it */
+/* the possible steps of attempt i, its driver, its path and its timer */
+#ifdef M_REUSE	/* the attempt timeout restarts the attempt while the driver has it */
 #define has_slice(i)	(alive(i) && tries < TRIES)
 #elif defined(M_NOWAITDEADLINE)
 #define has_slice(i)	(att[i] == ATT_ASKED)
 #else
-/* with a driver: the driver tells */
+/* with a driver: the driver reports the timeout */
 #define has_slice(i)	(waiting(i) || att[i] == ATT_ASKED)
 #endif
 #define ATTEMPT_STEPS(i) \
-	/* credit.c: a credit is there */ \
+	/* credit.c: a credit is free */ \
 	:: att[i] == ATT_WAIT_PEER && peer_free > 0 -> att_enter(i, ATT_WAIT_NI) \
 	:: att[i] == ATT_WAIT_NI && ni_free > 0 -> to_wire(i) \
-	/* pass_end(), no lock: ops->send() takes it or refuses it; and back in the shard */ \
+	/* pass_end(), no lock: ops->send() accepts or rejects it; then the pass takes the lock */ \
 	:: owed_send[i] && !called[i] -> \
 		assert(att[i] == ATT_WIRE && op != OP_DONE); called[i] = true; drv[i] = D_HAS \
 	:: owed_send[i] && !called[i] -> called[i] = true; back[i] = true; ok[i] = false \
 	:: owed_send[i] && called[i] -> pass_return(i) \
-	/* pass_end(), no lock: ops->cancel(ABORT); and back in the shard */ \
+	/* pass_end(), no lock: ops->cancel(ABORT); then the pass takes the lock */ \
 	:: owed_cancel[i] && !aborted[i] -> \
 		assert(with_driver(i) && op != OP_DONE); aborted[i] = true \
 	:: owed_cancel[i] && aborted[i] -> pass_return(i) \
-	/* the driver writes it, tells so, is confirmed, fails by itself or as asked */ \
+	/* the driver writes it, reports this, is confirmed, fails, or completes the abort */ \
 	:: drv[i] == D_HAS && !silent -> drv[i] = D_SENT; drv_epoch[i] = epoch[i]; req_out = true \
 	:: drv[i] == D_SENT && !silent -> lnet_att_posted(i) \
 	:: drv[i] == D_POSTED && !silent -> drv[i] = D_NONE; lnet_att_done(i, true) \
 	:: drv[i] != D_NONE && (!silent || aborted[i]) -> \
 		drv[i] = D_NONE; lnet_att_done(i, false) \
-	/* its connection set dies, the upcall comes some time after it */ \
+	/* its connection set is lost; the upcall follows later */ \
 	:: epoch[i] < LOSSES && !silent -> epoch[i]++ \
 	:: lost[i] < epoch[i] -> lnet_path_lost(i) \
 	:: running() && has_slice(i) -> \
@@ -413,8 +415,8 @@ inline op_next() {
 #define deadline_counts()	running()
 #endif
 
-/* op_deadline(): the paths of its attempts lose health */
-#ifdef M_TWICEBLAMED		/* what its driver still has is blamed, too */
+/* op_deadline(): the paths of unanswered attempts lose health */
+#ifdef M_TWICEBLAMED		/* also penalizes attempts that are with a driver */
 #define silent_att(i)	(with_driver(i) || att[i] == ATT_ASKED)
 #else
 #define silent_att(i)	(att[i] == ATT_ASKED)
@@ -436,7 +438,7 @@ active proctype world() {
 		:: op == OP_NEW -> op_enter(OP_TRY); att_start(0)
 		:: op == OP_NEW -> finish = true
 		:: op == OP_RESOLVE && !silent -> op_enter(OP_TRY); att_start(0)
-		/* timers: deadline (also the caller's unlink), back-off over, suspicion */
+		/* timers: deadline (also the caller's unlink), end of back-off, suspicion */
 		:: deadline_counts() -> finish = true
 #ifdef TIMED
 		:: !late && op != OP_NEW && op != OP_DONE -> late = true
@@ -450,7 +452,7 @@ active proctype world() {
 		ATTEMPT_STEPS(0)
 		ATTEMPT_STEPS(1)
 		/*
-		 * answers, at any time after a request went out; those for a finished operation
+		 * replies, at any time after a request was sent; those for a finished operation
 		 * find no slot
 		 */
 #ifdef WANT_REPLY
@@ -459,16 +461,16 @@ active proctype world() {
 		:: landing && !silent ->
 			nr_held = nr_held - COUNT_LANDING; landing = false; finish = true
 		/*
-		 * broken with its connection, or told to stop (promptly) because the operation is
-		 * finished
+		 * the connection was lost, or the receive was aborted (promptly) because the
+		 * operation has finished
 		 */
 		:: landing && (!silent || !running()) ->
 			nr_held = nr_held - COUNT_LANDING; landing = false
 #endif
 #ifndef WANT_NONE
 		/*
-		 * grant void: a new name, if no attempt can have had an effect, and none is with a
-		 * driver
+		 * the session has expired: a new request ID, if no attempt can have had an effect,
+		 * and none is with a driver
 		 */
 		:: req_out && !silent && first_try && att[0] == ATT_ASKED && op == OP_ANSWER &&
 		   !landing ->
@@ -479,7 +481,7 @@ active proctype world() {
 #ifdef WANT_ACK
 		:: req_out && !silent && running() -> finish = true
 #endif
-		/* other traffic, at any time; it may never give a credit back */
+		/* other traffic, at any time; it may never return a credit */
 		:: others > 0 && peer_free > 0 && !other_peer ->
 			others--; peer_free--; other_peer++
 		:: others > 0 && ni_free > 0 && !other_ni -> others--; ni_free--; other_ni++
@@ -498,17 +500,17 @@ active proctype world() {
 /* between any two steps */
 active proctype monitor() {
 end:
-/* witness: a hedge was posted, the embedded one is still with its driver */
+/* witness: a hedge awaits its reply, the embedded attempt is still with its driver */
 #if defined(W_HEDGE)
 	atomic { att[1] == ATT_ASKED && drv[0] != D_NONE -> assert(false) }
-#elif defined(W_PINNED)		/* witness: given back while a pass is about to cancel it */
+#elif defined(W_PINNED)		/* witness: completed while a pass is about to cancel it */
 	atomic { owed_cancel[0] && back[0] && !aborted[0] -> assert(false) }
-/* witness: back-off with a request out and the last try left, answer lands in it */
+/* witness: in back-off with one try left, the reply to an earlier attempt is being received */
 #elif defined(W_LATE)
 	atomic { op == OP_BACKOFF && landing && tries == TRIES - 1 -> assert(false) }
-#elif defined(W_LOST)		/* witness: posted under a path already lost */
+#elif defined(W_LOST)		/* witness: handed to the fabric on a path that is already lost */
 	atomic { drv[0] == D_SENT && drv_epoch[0] < lost[0] -> assert(false) }
-#elif defined(W_TWO)	/* the first comes back late, the copy is out, and its answer is missed */
+#elif defined(W_TWO)	/* the first attempt failed, the hedge is unanswered at the deadline */
 	atomic { charged[0] && att[1] == ATT_ASKED && late -> assert(false) }
 #else
 	atomic { !(conserved && held_right && drivers_right && none_lost &&

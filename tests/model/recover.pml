@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Health and recovery of a path: failures and successes of its messages and of others', silence and
- * signs of life, pings, their line and timers, the link, values set by hand, and its end.
+ * Health and recovery of a path. The model covers successes and failures on the path and on others,
+ * missing responses and liveness, pings, their queue and timers. It also covers the link, manually
+ * set values, and the removal of the path.
  *
- * One atomic step = one hold of the shard. Inlines are named as what they stand for in
- * lnet/path/health.c, recover.c and suspect.c. When the budget allows a ping, and how long a pause
- * is, is left open.
+ * One atomic step = one hold of the shard. Inlines have the names of the functions that they model
+ * in lnet/path/health.c, recover.c and suspect.c. The model leaves open when the ping rate limit
+ * permits a ping, and how long a pause is.
  *
  * Bounds (-D): MAX, STEP and COST of health; FAILS of its messages and pings, OTHERS: failures of
  *	other paths of its ends, OKS: successes of messages, SILENCES, LINKS: changes of the link,
- *	HANDS: values set manually, WAITS: how often the budget of the node or of
- *	the peer is used up.
+ *	HANDS: values set manually, WAITS: how often the rate limit of the node or of the peer
+ *	delays a ping.
  * Mutants (-DM_...): see tests/model/rows; each must fail.
  *
- * What must hold:
- *	health within 0..MAX; at most once in the line; a path that failed is in recovery as long as
- *	that is worth it, and then in the line, or a timer runs, or a ping is under way; the line's
- *	timer runs while somebody is in it; in the end a path that is whole is in no recovery; when
- *	it goes no ping is under way, no timer runs, and it is not in the line; it does go.
+ * Properties:
+ *	Health is within 0..MAX, and the path is at most once in the queue. A path that failed is in
+ *	recovery as long as recovery makes sense; then it is queued, or a timer runs, or a ping is
+ *	in flight. The queue's timer runs while a path is queued. In the end a healthy path is in no
+ *	recovery. When the path is removed no ping is in flight, no timer runs, and it is not in the
+ *	queue. It is removed in the end.
  */
 #ifndef MAX
 #define MAX	2
@@ -59,12 +61,12 @@ mtype recovering = RECOVER_NOT;
 byte pinging;
 byte in_line;
 bool timer, line_timer;
-bool up = true;			/* the interface is not on its way out */
-bool link = true, rising;	/* rising: the worker has not been to the path yet */
-bool gone;			/* taken away */
+bool up = true;			/* the interface is not being stopped */
+bool link = true, rising;	/* rising: the worker has not visited the path yet */
+bool gone;			/* removed */
 byte fails = FAILS, others = OTHERS, oks = OKS;
 byte silences = SILENCES, links = LINKS, hands = HANDS, waits = WAITS;
-short least;			/* of the step going on */
+short least;			/* scratch variable of one step */
 byte wanted;
 bool bad;
 
@@ -84,7 +86,7 @@ inline change(value, by) {
 
 inline lnet_probe_join() {
 	if
-#ifndef M_TWICE			/* does not look whether it is there */
+#ifndef M_TWICE			/* does not check whether it is queued */
 	:: in_line -> skip
 	:: !in_line -> in_line++; line_timer = true
 #else
@@ -131,7 +133,6 @@ inline pings_wanted() {
 	least = 0
 }
 
-/* @first: out of its turn */
 inline probe() {
 	in_line--;
 	if
@@ -139,8 +140,8 @@ inline probe() {
 	:: worth_it ->
 		pings_wanted();
 		if
-		:: pinging >= wanted -> skip	/* lnet_path_ping_done() goes on */
-		/* probe() is false */
+		:: pinging >= wanted -> skip	/* lnet_path_ping_done() continues */
+		/* the rate limit is reached: probe() is false */
 		:: pinging < wanted && waits -> waits--; timer = true
 		:: pinging < wanted ->
 			pinging++;
@@ -153,7 +154,7 @@ inline probe() {
 	fi
 }
 
-/* lnet_probes_run(): its turn, or the budget is used up, or others are before it */
+/* lnet_probes_run(): the path's position is due, the rate limit is reached, or others are first */
 inline lnet_probes_run() {
 	line_timer = false;
 	if
@@ -173,11 +174,11 @@ inline ping_ok() {
 	fi
 }
 
-/* @bad: it says something of the path */
+/* Not every failed ping is attributed to the path. */
 inline ping_failed() {
 	if
 	:: recovering == RECOVER_SLOW && (timer || in_line) ->
-#ifdef W_LATE			/* one of several of the quick time; the first has said it */
+#ifdef W_LATE			/* one of several quick pings, after the first has failed */
 		assert(false)
 #else
 		skip
@@ -250,7 +251,7 @@ inline lnet_health_fail() {
 #endif
 }
 
-/* Nothing is owed by anybody. */
+/* No step is missing. */
 inline check() {
 	assert(path_health >= 0 && path_health <= MAX && ni_health >= 0 && ni_health <= MAX &&
 	       pni_health >= 0 && pni_health <= MAX);
@@ -262,7 +263,7 @@ inline check() {
 	assert(!(gone && (in_line || timer || pinging)))
 }
 
-#ifdef M_NOIDLE			/* taken away while a ping is under way */
+#ifdef M_NOIDLE			/* removed while a ping is in flight */
 #define idle	true
 #else
 #define idle	!pinging
@@ -272,13 +273,13 @@ active proctype world() {
 	do
 	:: atomic {
 		if
-		/* messages of its own, and of other paths of its ends */
+		/* messages on the path, and on other paths of its ends */
 		:: !gone && fails -> fails--; lnet_health_fail()
 		:: !gone && oks -> oks--; lnet_path_alive(); lnet_health_ok(true)
 		:: !gone && oks -> oks--; lnet_health_ok(false)
 		:: others -> others--; change(ni_health, -COST)
 		:: others -> others--; change(pni_health, -COST)
-		/* lnet_select() meets it */
+		/* lnet_select() finds it */
 		:: !gone && recovering == RECOVER_NOT && worth_it -> lnet_path_recover_at()
 		/* lnet_path_suspect(): first in the queue */
 		:: !gone && silences && !suspect && link ->
@@ -289,7 +290,7 @@ active proctype world() {
 				lnet_probe_join(); lnet_probes_run()
 			:: else
 			fi
-		/* the worker: its turn, its timer */
+		/* the worker: the queue and the path's timer */
 		:: line_timer -> assert(!gone || !in_line); lnet_probes_run()
 		:: timer -> assert(!gone); timer = false; ping_soon(); lnet_probes_run()
 		/* a ping ends */
@@ -298,7 +299,7 @@ active proctype world() {
 			assert(!gone); pinging--;
 			fails = (fails -> fails - 1 : 0);
 			ping_failed()
-		/* the link; the worker walks over the paths when it is back */
+		/* the link; the worker visits the paths when it is up again */
 		:: links && link -> link = false
 		:: links && !link -> links--; link = true; rising = true
 		:: rising -> rising = false;
@@ -306,11 +307,11 @@ active proctype world() {
 			:: !gone -> lnet_path_recover_at()
 			:: else
 			fi
-		/* set by hand: all whole, or one end not */
+		/* set manually: path and NI at MAX, or the peer NI at 0 */
 		:: hands && !gone ->
 			hands--; ni_health = MAX; path_health = MAX; lnet_path_recover_at()
 		:: hands && !gone -> hands--; pni_health = 0; lnet_path_recover_at()
-		/* the interface goes, the path when it is idle: is_busy() */
+		/* the interface is removed, the path when it is idle: is_busy() */
 		:: up -> up = false
 		:: !up && !gone && idle ->
 #ifndef M_NOLEAVE
@@ -320,7 +321,7 @@ active proctype world() {
 		fi;
 		check()
 	   }
-	/* nothing more happens by itself */
+	/* nothing is due */
 	:: atomic { !line_timer && !timer && !pinging && !rising ->
 		assert(gone || recovering == RECOVER_NOT);
 		break }
@@ -329,9 +330,9 @@ active proctype world() {
 
 active proctype monitor() {
 end:
-#if defined(W_QUICK)		/* two pings under way at once */
+#if defined(W_QUICK)		/* two pings in flight */
 	atomic { pinging == 2 -> assert(false) }
-#elif defined(W_GOES)		/* its interface goes, it is pinged and in the line */
+#elif defined(W_GOES)		/* its interface is being removed; it is pinged and queued */
 	atomic { !up && pinging && in_line -> assert(false) }
 #else
 	false

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A router's buffers and the router credits of two senders: every order in which messages for two
- * destinations come, land, break, are sent on, and are given up while they wait.
+ * A router's buffers and the router credits of two senders: messages for two destinations arrive,
+ * are received, fail, are forwarded, and are aborted while they wait, in every order.
  *
- * The table is lnet/model/states/rx.def itself: a step that is no edge fails, credits and buffers
- * move by its columns. One atomic step = one lock hold of the shard. Inlines are named as what they
- * stand for in lnet/router/buffers.c. Destination 0 is slow: what is with it comes back only when
- * all messages for the other have ended, whenever that is. Who waits is woken in any order.
+ * The table is lnet/model/states/rx.def itself: a step that is not an edge fails, and credits and
+ * buffers change by its columns. One atomic step = one hold of the shard's lock. Inlines have the
+ * names of the functions that they model in lnet/router/buffers.c. Destination 0 is slow: its
+ * forwarded messages complete only when all messages for the other destination have ended. Waiting
+ * messages are woken in any order.
  *
- * Bounds (-D): CREDITS of a sender, POOL buffers, BREAKS landings that break, GONES that give up.
- * One sender has at most two buffers. Mutants (-DM_...): see tests/model/rows; each must fail.
+ * Bounds (-D): CREDITS of a sender, POOL buffers, BREAKS receives that fail, GONES messages aborted
+ * while they wait. One sender has at most two buffers.
+ * Mutants (-DM_...): see tests/model/rows; each must fail.
  *
- * What must hold:
- *	only edges of the table; credits and buffers are as many as the states say, never fewer than
- *	none; nobody waits who may go on; every message comes to its end, those for the other
- *	destination although the slow one keeps what it has: no deadlock.
+ * Properties:
+ *	Only edges of the table are taken. Credits and buffers correspond to the states, and are
+ *	never below 0. No message waits that may proceed. Every message ends, and those for the
+ *	other destination end while the slow one keeps its buffers: no deadlock.
  */
 #ifndef CREDITS
 #define CREDITS	2
@@ -33,7 +35,7 @@
 #else
 #define NR	5
 #endif
-/* messages 0, 1, 5 and 3: to the slow one; 3, 4 and 6 are the second sender's */
+/* messages 0, 1, 3 and 5 are for the slow destination; 3, 4 and 6 are from the second sender */
 #define sender(m)	(m == 3 || m == 4 || m == 6)
 #define to(m)		(m == 2 || m == 4 || m == 6)
 #define flow(m)		(2 * sender(m) + to(m))
@@ -51,11 +53,11 @@ c_decl {
 }
 
 mtype st[NR] = RX_NEW;
-mtype was, next;		/* of the step going on */
-byte mover;			/* whose */
+mtype was, next;		/* states of one step */
+byte mover;			/* the message that find_waiter() found */
 byte free_credits[2] = CREDITS;	/* of the senders */
 byte used;			/* buffers */
-byte used_by[2];		/* ... by messages to a destination */
+byte used_by[2];		/* ... with messages to a destination */
 byte used_from[2];		/* buffers with messages from a sender */
 byte used_flow[4];		/* buffers with messages from a sender to a destination */
 byte breaks, gones;
@@ -72,17 +74,18 @@ inline tables_fill() {
 	was = 0; next = 0
 }
 
-/* Takes and gives back what the two states differ in. */
+/* Takes and returns credits and buffers by the difference of the two states. */
 inline move(m, s) {
 	was = st[m]; next = s;
 	assert(c_expr { legal[now.was][now.next] });
-#ifdef M_KEEPCREDIT		/* a landing that breaks keeps its credit */
+#ifdef M_KEEPCREDIT		/* a failed receive keeps its credit */
 	if
 	:: was == RX_LAND_ROUTED && next == RX_DONE -> free_credits[sender(m)]--
 	:: else
 	fi;
 #endif
-#ifdef M_GONEKEEPS		/* who waits for a buffer and goes keeps its credit */
+/* a message that is aborted while it waits for a buffer keeps its credit */
+#ifdef M_GONEKEEPS
 	if
 	:: was == RX_WAIT_BUFFER && next == RX_DONE -> free_credits[sender(m)]--
 	:: else
@@ -102,7 +105,7 @@ inline move(m, s) {
 		used--; used_by[to(m)]--; used_from[sender(m)]--; used_flow[flow(m)]--
 	:: else
 	fi;
-#ifdef M_TWICE			/* its end gives the buffer back, and so did the driver */
+#ifdef M_TWICE			/* the end of a message and the driver both release its buffer */
 	if
 	:: was == RX_FORWARD && used > 0 -> used--
 	:: else
@@ -114,7 +117,7 @@ inline move(m, s) {
 #define has_credit(m)	(st[m] == RX_WAIT_BUFFER || st[m] == RX_LAND_ROUTED || st[m] == RX_FORWARD)
 #define has_buffer(m)	(st[m] == RX_LAND_ROUTED || st[m] == RX_FORWARD)
 
-/* into @mine: credits that the sender has given to messages for the same destination */
+/* result in @mine: credits of the sender that messages for the same destination use */
 inline count_mine(m) {
 	mine = 0; i = 0;
 	do
@@ -128,12 +131,12 @@ inline count_mine(m) {
 	od;
 	i = 0
 }
-#ifdef M_NOSHARE		/* a sender's credits are for whoever comes first */
+#ifdef M_NOSHARE		/* any message may take all credits of its sender */
 #define may_have_credit(m)	(free_credits[sender(m)] > 0)
 #else
 #define may_have_credit(m)	(free_credits[sender(m)] > mine)
 #endif
-#ifdef M_NOQUOTA		/* buffers are for whoever comes first */
+#ifdef M_NOQUOTA		/* any message may take any buffer */
 #define may_have_buffer(m)	(used < POOL)
 #else
 #ifdef M_NOFLOW			/* mutant: a sender's share is not divided among destinations */
@@ -163,7 +166,7 @@ inline ask(m) {
 	mine = 0
 }
 
-/* into @mover: one that waits and may go on; NR: none */
+/* result in @mover: a waiting message that may proceed; NR: none */
 inline find_waiter() {
 	mover = 0;
 	do
@@ -183,7 +186,7 @@ inline find_waiter() {
 	mine = 0
 }
 
-/* What it held goes to who may have it. */
+/* Gives the released credit and buffer to waiting messages that may take them. */
 inline give_back(m) {
 	move(m, RX_DONE);
 	find_waiter();
@@ -198,7 +201,7 @@ inline give_back(m) {
 #define others_ended	(st[2] == RX_DONE && st[4] == RX_DONE && (NR < 7 || st[NR - 1] == RX_DONE))
 #define waits(m)	(st[m] == RX_WAIT_PEER_RTR || st[m] == RX_WAIT_BUFFER)
 
-/* Credits and buffers by the states, and nobody waits in vain. */
+/* Credits and buffers correspond to the states, and no message waits that may proceed. */
 inline check() {
 	do
 	:: k < NR ->
@@ -270,7 +273,7 @@ init {
 
 active proctype monitor() {
 end:
-/* witnesses: somebody waits for a buffer that the slow one has; both kinds of waiting at once */
+/* witnesses: a message waits for a buffer that the slow destination uses; both kinds of waiting */
 #if defined(W_QUOTA)
 	atomic { st[3] == RX_WAIT_BUFFER && st[4] == RX_FORWARD -> assert(false) }
 #elif defined(W_BOTH)
