@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The invariants: at any time, of each request (lnt-075), and when nothing is under way. */
+/* The invariants: at any time, of each request (lnt-075), and when nothing is in flight. */
 #include "tests/sim/scenario.h"
 #include "lnet/xfer/xfer.h"
 #include "lnet/receive/receive.h"
@@ -7,7 +7,7 @@
 /* ---- credits --------------------------------------------------------------------------------- */
 
 struct tally {			/* of one node */
-	s64 peer_taken, peer_held;	/* credits missing; attempts that hold one */
+	s64 peer_taken, peer_held;	/* credits in use; attempts that hold one */
 	s64 ni_taken, ni_held;
 	s64 holds, with_driver;
 	u64 live;
@@ -99,7 +99,7 @@ static void check_window(struct sim_world *w, u32 n, const struct lnet_peer *pee
 			 (unsigned long long)win->floor, (unsigned long long)win->high);
 }
 
-/* Is some fault between just these two? */
+/* Is there a fault between only these two nodes? */
 static bool is_cut_off(const struct sim_world *w, u32 a, u32 b)
 {
 	u32 i;
@@ -124,7 +124,7 @@ static void check_paths_whole(struct sim_world *w, u32 n, const struct lnet_peer
 				 path->ni->ix, path->health);
 }
 
-/* No interface of a node has lost health, nor any of peers that it is not cut off from. */
+/* No interface of a node has lost health, nor any of the peers that the node can reach. */
 static void check_ends_whole(struct sim_world *w, u32 n)
 {
 	struct lnet_peer_ni *pni;
@@ -157,7 +157,7 @@ void sim_check_now(struct sim_world *w)
 		if (!w->node[n].ln)
 			continue;
 		check_credits(w, n);
-		/* connections that are made for the first time may cross */
+		/* at first, connections of both sides may cross */
 		if (w->scenario->ends_whole && w->now_ns >= SIM_START_NS + w->fault[0].from_ns)
 			check_ends_whole(w, n);
 		list_for_each_entry(peer, &w->node[n].ln->peers, link)
@@ -247,7 +247,7 @@ void sim_check_end(struct sim_world *w)
 	}
 }
 
-/* ---- of a request ---------------------------------------------------------------------------- */
+/* ---- requests -------------------------------------------------------------------------------- */
 
 static bool harmless(u8 kind)
 {
@@ -268,7 +268,7 @@ static bool touches(const struct sim_fault *f, const struct sim_req *req, u32 ra
 	return f->node < 0 || (u32)f->node == req->src || (u32)f->node == req->dst;
 }
 
-/* A rail that no fault touched from shortly before the request until its end. */
+/* Is there a rail without any fault, from shortly before the request until its end? */
 static bool had_whole_rail(const struct sim_world *w, const struct sim_req *req)
 {
 	u64 from = req->start_ns - min(req->start_ns, 2000 * SIM_MS);
@@ -302,7 +302,7 @@ static bool touches_way(const struct sim_world *w, const struct sim_fault *f,
 	return false;
 }
 
-/* A router that no fault touched, nor the rails of both ends. */
+/* Is there a router without any fault, with rails of both ends without any fault? */
 static bool had_whole_router(const struct sim_world *w, const struct sim_req *req)
 {
 	u64 from = req->start_ns - min(req->start_ns, 2000 * SIM_MS);
@@ -319,8 +319,8 @@ static bool had_whole_router(const struct sim_world *w, const struct sim_req *re
 }
 
 /*
- * A request sent twice ends as perhaps delivered where its window is gone: dropped early, or with a
- * restart of its target that the sender did not know of.
+ * A retransmitted request may end with delivery unknown if its window no longer exists. The
+ * receiver dropped it early, or restarted without the sender's knowledge.
  */
 static bool excused(const struct sim_world *w, const struct sim_req *req)
 {
@@ -328,7 +328,10 @@ static bool excused(const struct sim_world *w, const struct sim_req *req)
 	       (w->scenario->windows_max || w->scenario->hold_ns || req->dst_life > 1);
 }
 
-/* The first ones wait for contact; of the last ones, a PUT without ACK is confirmed late. */
+/*
+ * The first requests wait for session negotiation. The last ones have no limit either, because a
+ * PUT without ACK is confirmed late.
+ */
 static u64 limit_of(const struct sim_scenario *s, const struct sim_req *req)
 {
 	u64 from_ns = s->end_by_from_ns;
@@ -341,11 +344,11 @@ static u64 limit_of(const struct sim_scenario *s, const struct sim_req *req)
 void sim_check_req(struct sim_world *w, const struct sim_req *req)
 {
 	unsigned long long id = req->id;
-	/* success says that it took effect */
+	/* success implies that the request took effect */
 	bool sure = !req->plain || req->kind != SIM_PUT;
 
 	/*
-	 * A GET whose answer was never confirmed may end as failed at the target: its buffer was
+	 * A GET whose reply was never confirmed may fail at the target, because its buffer was
 	 * unlinked.
 	 */
 	if (!req->status && sure && !(req->kind == SIM_GET ? req->matches : req->effects) &&

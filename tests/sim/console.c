@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Commands to the console of a self-test are put together, sent and waited for. */
+/* Builds commands to the console of a self-test, sends them, and waits for the answers. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>

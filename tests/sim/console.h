@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Commands to the console of a self-test, as `lst' sends them, and what it answers. */
+/* Commands to the console of a self-test, as `lst' sends them, and the console's answers. */
 #ifndef TESTS_SIM_CONSOLE_H
 #define TESTS_SIM_CONSOLE_H
 
 #include "tests/sim/ground.h"
 
 struct sim_console {
-	struct sim_member *m;		/* whose */
-	struct lst_command cmd;		/* its answer stays until the next one */
+	struct sim_member *m;		/* the node with the console */
+	struct lst_command cmd;		/* its answer is valid until the next command */
 	char request[65536];
 	u32 len;
 	bool done;
 };
 
-/* A command begins with its verb; then its words. */
+/* A command begins with its verb; arguments follow. */
 void sim_verb(struct sim_console *c, const char *verb);
 void sim_word(struct sim_console *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /*
- * Until it is answered; the world fails with what says no, or nothing within two minutes. How long
- * it took, in us.
+ * Sends the command and waits for the answer. Returns the duration in us. The world fails if the
+ * answer reports an error, or does not arrive within two minutes.
  */
 u64 sim_ask(struct sim_console *c);
-/* Sum of a number over all places of the answer that have it. */
+/* Returns the sum of the numbers called @name in the whole answer. */
 u64 sim_sum(const struct sim_console *c, const char *name);
 void sim_console_free(struct sim_console *c);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Many nodes on three rails, each talking to some others of which it knows one NID. Discovery must
- * find all rails with six control messages a pair; rails of half the nodes go and come back, at all
- * of them at once; some are cut off from all others while that happens; some start anew. In a storm
- * all miss half of the others and want to probe more than they may: each keeps within its budget.
+ * Many nodes on three rails. Each sends requests to some others, of which it knows one NID.
+ * Discovery must find all rails with six control messages per pair. Rails of half the nodes are
+ * lost and return, at all of these nodes at once. Meanwhile some nodes are cut off from all others,
+ * and some restart. In a storm all nodes lose contact with half of the others, and have more probes
+ * to send than their rate limit permits. Each node keeps its limit.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,17 +16,18 @@
 #define RAILS		3U
 #define LOST_RAIL	1U
 #define PORTAL		10U
-#define START_MS	500U	/* all have begun to talk by then */
-#define TALK_MS		200U	/* from one request of a node to its next */
+#define START_MS	500U	/* by then all nodes have begun to send requests */
+#define TALK_MS		200U	/* mean time between two requests of a node */
 #define LOOK_MS		50U
 #define FOUND_MS	5000U
 #define CHANGED_MS	5000U
 #define CUT_MS		3000U
 #define CUT_OFF		5U	/* nodes */
-#define HEALED_MS	15000U	/* a request that was cut off has its slice, then pauses */
-#define WATCH_MS	1000U	/* from one look at the budgets to the next */
-#define CONTROL_MAX	6U	/* ping, opening, push, each answered */
-/* in a second beyond the rate: those that may go at once, and one more where seconds meet */
+/* a request that was cut off waits for its attempt timeout, then pauses */
+#define HEALED_MS	15000U
+#define WATCH_MS	1000U	/* interval between checks of the rate limits */
+#define CONTROL_MAX	6U	/* ping, session open request, push, each with its reply */
+/* allowed in a second beyond the rate: the burst, and one more because seconds overlap */
 #define PUSHES_AT_ONCE	32U
 #define PROBES_AT_ONCE	8U
 
@@ -33,7 +35,7 @@ struct member {
 	struct lnet *ln;
 	lnet_md_t source;
 	u32 *partner;		/* nodes, crowd->partners of them */
-	u32 turn, turns_until;	/* requests so far; when all partners have had theirs */
+	u32 turn, turns_until;	/* requests so far; when each partner has got one */
 	u64 pushes_before, probes_before;
 	u8 byte[2];
 };
@@ -43,12 +45,12 @@ struct crowd {
 	struct sim_crowd *c;
 	struct member *m;
 	struct sim_rng rng;
-	u64 strange;		/* a pair that did not know each other when looked at last */
-	u32 nr_behind;		/* nodes whose turns are not over */
+	u64 strange;		/* a pair that did not know each other at the last check */
+	u32 nr_behind;		/* nodes that have not reached turns_until */
 	bool talking;
 };
 
-/* ---- talking --------------------------------------------------------------------------------- */
+/* ---- requests -------------------------------------------------------------------------------- */
 
 static void on_event(const struct lnet_event *ev)
 {
@@ -110,7 +112,7 @@ static void talk(struct sim_world *w, void *arg, u64 num)
 	sim_at(w, w->now_ns + (TALK_MS / 2 + sim_below(&cr->rng, TALK_MS)) * SIM_MS, talk, cr, num);
 }
 
-/* Until every partner of every node has had its turn once. */
+/* Runs until each node has sent a request to each of its partners. */
 static void have_turns(struct crowd *cr)
 {
 	u32 n;
@@ -122,9 +124,9 @@ static void have_turns(struct crowd *cr)
 		;
 }
 
-/* ---- what they know -------------------------------------------------------------------------- */
+/* ---- knowledge ------------------------------------------------------------------------------- */
 
-/* Whether @ln has of @node all rails in one record, and knows which of them work. */
+/* Whether @ln has one peer entry with all rails of @node, and knows which of them work. */
 static bool knows(struct lnet *ln, u32 node, bool half_lost)
 {
 	struct lnet_peer *peer = NULL;
@@ -146,7 +148,7 @@ static bool knows(struct lnet *ln, u32 node, bool half_lost)
 	return good && peer->nr_pnis == RAILS;
 }
 
-/* Of the two ends of pair @ix how many do not know the other. */
+/* How many ends of pair @ix do not know the other end. */
 static u32 strange_ends(const struct crowd *cr, u64 ix, bool half_lost)
 {
 	u32 n = ix / cr->c->partners;
@@ -165,8 +167,8 @@ static u64 strangers(const struct crowd *cr, bool half_lost)
 }
 
 /*
- * Whether all know all now. Looking at all pairs costs more than what happens between two looks, so
- * it begins with the one that was strange last time.
+ * Whether each node knows all its partners now. A check of all pairs costs more than the events
+ * between two checks, so it begins with the pair that failed last time.
  */
 static bool all_known(struct crowd *cr, bool half_lost)
 {
@@ -198,7 +200,7 @@ static void budget_kept(struct crowd *cr, u32 node, const char *what, u64 nr, u6
 			 (unsigned long long)nr, what, (unsigned long long)most);
 }
 
-/* What each node sent by itself in the last second. */
+/* Checks the control messages that each node sent in the last second. */
 static void watch(struct sim_world *w, void *arg, u64 num)
 {
 	struct crowd *cr = arg;
@@ -223,7 +225,7 @@ static void watch(struct sim_world *w, void *arg, u64 num)
 		sim_at(w, w->now_ns + WATCH_MS * SIM_MS, watch, cr, num);
 }
 
-/* Until all know all, at most @limit_ms of virtual time: how long it took, in ms. */
+/* Runs until all know their partners, at most @limit_ms of virtual time. Returns the time in ms. */
 static u64 converge(struct crowd *cr, bool half_lost, u64 limit_ms, const char *what)
 {
 	u64 start_ns = cr->w.now_ns, ms = 0;
@@ -241,9 +243,9 @@ static u64 converge(struct crowd *cr, bool half_lost, u64 limit_ms, const char *
 	return ms;
 }
 
-/* ---- what happens ---------------------------------------------------------------------------- */
+/* ---- phases ---------------------------------------------------------------------------------- */
 
-/* At every other node at once, so that ends of most pairs change together. */
+/* At every other node at once, so that most pairs have an end that changes. */
 static void lost_rails(struct crowd *cr, bool lost)
 {
 	struct lnet_link link = { .up = !lost };
@@ -288,7 +290,10 @@ static void change(struct crowd *cr)
 	cr->c->probes = sum_of(cr, LNET_C_recovery_pings) - probes;
 }
 
-/* The first @nr faults act from now on; rails go meanwhile, at both ends of most pairs. */
+/*
+ * The first @nr faults act from now on. Meanwhile rails are lost, at one end or both ends of most
+ * pairs.
+ */
 static void cut(struct crowd *cr, u32 nr)
 {
 	u64 from_ns = cr->w.now_ns - SIM_START_NS;
@@ -318,7 +323,7 @@ static u64 apart(struct crowd *cr, u32 nr, const char *what)
 	return ms;
 }
 
-/* Some are cut off from all others. */
+/* Some nodes are cut off from all others. */
 static void part(struct crowd *cr)
 {
 	u32 i;
@@ -330,7 +335,7 @@ static void part(struct crowd *cr)
 	cr->c->healed_ms = apart(cr, CUT_OFF, "some were cut off and are joined");
 }
 
-/* Everybody, from half of the others. */
+/* Each node is cut off from the half to which it does not belong. */
 static void split(struct crowd *cr)
 {
 	cr->w.fault[0] = (struct sim_fault){ .node = -1, .below = cr->c->nodes / 2 };
@@ -338,8 +343,9 @@ static void split(struct crowd *cr)
 }
 
 /*
- * Paths that were cut are probed at all nodes at once, each wants hundreds of pings: as much as may
- * be from one look at the budgets to the next. Some node must use up its own, or it was no storm.
+ * All nodes probe the paths that were cut, and each has hundreds of pings to send. The cut begins
+ * and ends at a check of the rate limits, so that one period between two checks has as many pings
+ * as possible. Some node must reach its limit, or it was no storm.
  */
 static void storm(struct crowd *cr)
 {
@@ -369,7 +375,7 @@ static void restart(struct crowd *cr)
 			sim_fail(&cr->w, "node %u does not come up", n);
 		ready(cr, n);
 	}
-	/* to be asked, or to ask */
+	/* so that each restarted node sends or receives requests */
 	have_turns(cr);
 	cr->c->restarted_ms = converge(cr, false, HEALED_MS, "a tenth has started anew");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Many nodes that know one NID of some others: do all find all rails, at what cost, and again? */
+/* Many nodes that know one NID of some others: do all find all rails, also after changes? */
 #ifndef TESTS_SIM_CROWD_H
 #define TESTS_SIM_CROWD_H
 
@@ -7,13 +7,15 @@
 
 struct sim_crowd {
 	u32 nodes, partners;
-	u32 recovery_rate, push_rate;	/* budget of a node; 0: the default, which is here then */
-	bool storm;			/* in place of all other changes */
-	/* answer */
-	u64 pairs, control;		/* messages of contact and discovery until all was known */
-	u64 pushes, probes;		/* of all nodes, in the phases of change; a storm: so far */
+	u32 recovery_rate, push_rate;	/* limits of a node; 0: begin() sets the default */
+	bool storm;			/* a storm in place of all other changes */
+	/* results */
+	/* messages of negotiation and discovery until all are known */
+	u64 pairs, control;
+	/* of all nodes, in the phases of change; in a storm: so far */
+	u64 pushes, probes;
 	u64 pushes_sec_max, probes_sec_max;	/* of one node in any second */
-	/* virtual: how long it took */
+	/* durations, in virtual time */
 	u64 found_ms, changed_ms, healed_ms, split_ms, restarted_ms;
 	u64 sent, failed;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Nodes of a self-test that stand on the core; and time for members of either ground. */
+/* Members of a self-test that use the core, and the timers of members on either ground. */
 #include "tests/sim/ground.h"
 #include "lnet/model/model.h"
 
@@ -8,7 +8,7 @@ void sim_member_tick(struct sim_member *m, u64 (*work)(struct lst *st), u64 due_
 	u64 due;
 
 	if (m->due_ns != due_ns || !m->st)
-		return;			/* an earlier one came in between */
+		return;			/* an earlier time was set meanwhile */
 	due = m->dead ? U64_MAX : work(m->st);
 	m->due_ns = 0;
 	if (due != U64_MAX)
@@ -55,7 +55,7 @@ static int up(struct sim_world *w, struct sim_member *m, u32 nr_messages)
 	return rc ? rc : lst_create(&m->st, &cfg);
 }
 
-/* Nobody hears it, and it hears nobody. */
+/* The member neither sends nor receives any more. */
 static void kill_member(struct sim_member *m)
 {
 	struct sim_world *w = m->w;

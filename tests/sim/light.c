@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Light nodes: the calls of <lnet/lnet.h> that the self-test makes, over links that have a latency
- * and may lose messages. Nothing is sent again, no path is chosen, so that a node costs its
- * self-test and little else. Each has a clock of its own, which is set wrong and drifts.
+ * and may lose messages. They retransmit nothing and select no path, so a node costs its self-test
+ * and little else. Each node has its own clock, which is set wrong and drifts.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,20 +10,20 @@
 
 #define PORTAL_NONE	U32_MAX
 #define HASH_BITS	18U
-#define CHUNK		4096U		/* descriptors that are made at once */
-#define TIMEOUT_NS	(3ULL * NSEC_PER_SEC)	/* of a GET whose REPLY does not come */
+#define CHUNK		4096U		/* descriptors allocated at a time */
+#define TIMEOUT_NS	(3ULL * NSEC_PER_SEC)	/* of a GET whose REPLY is not received */
 #define BYTE_PS		800U		/* 10 Gbit/s */
-#define HEADER		72U		/* bytes of a message beside its payload */
+#define HEADER		72U		/* bytes of a message in addition to its payload */
 #define NO_MD		U32_MAX
 
 struct md {
-	u32 next, life;			/* next: of its chain, or of those that are free */
+	u32 next, life;			/* next: in its chain, or in the list of free ones */
 	struct lnet *ln;		/* NULL: free */
-	u32 portal;			/* PORTAL_NONE: of own requests */
+	u32 portal;			/* PORTAL_NONE: for the node's own requests */
 	u64 bits, ignore;
 	struct lnet_md_cfg cfg;
-	u32 used;			/* bytes of a buffer for many */
-	bool pending;			/* a GET of ours */
+	u32 used;			/* bytes used in a buffer for many messages */
+	bool pending;			/* an unanswered GET of this node */
 };
 
 struct lnet {				/* a node */
@@ -33,10 +33,10 @@ struct lnet {				/* a node */
 	u32 ix;
 	s64 offset_ns;
 	s32 drift_ppm;
-	u64 out_ns, in_ns;		/* when its end of the network is free */
+	u64 out_ns, in_ns;		/* when its link is free to send, to receive */
 	struct sim_rng rng;
-	u32 any;			/* chain of descriptors that take all bits */
-	struct list_head waiting;	/* messages that match nothing yet */
+	u32 any;			/* chain of descriptors that ignore match bits */
+	struct list_head waiting;	/* messages without a match yet */
 	struct sim_traffic traffic;
 };
 
@@ -64,12 +64,12 @@ struct light {
 	struct md **chunk;
 	u32 nr_chunks, free;
 	u32 hash[1U << HASH_BITS];
-	struct due *ring;		/* a queue around its end */
+	struct due *ring;		/* ring buffer of events */
 	u32 cap, head, nr;
 	bool draining;
 };
 
-static struct light *the;		/* one world at a time */
+static struct light *the;		/* only one world exists at a time */
 struct sim_light_cfg sim_light_cfg = { .near_ns = 5000, .far_ns = 50000, .jitter_ns = 2000,
 				       .gap_ns = 500, .drift_ppm = 20 };
 
@@ -107,7 +107,7 @@ static u64 cookie_of(u32 ix)
 	return (u64)md_at(ix)->life << 32 | ix;
 }
 
-/* NULL: it has gone. */
+/* NULL: it was freed. */
 static struct md *md_of(u64 cookie)
 {
 	u32 ix = (u32)cookie;
@@ -123,7 +123,7 @@ static u32 *chain_of(struct lnet *ln, u32 portal, u64 bits, u64 ignore)
 	return ignore ? &ln->any : &the->hash[hash >> (64 - HASH_BITS)];
 }
 
-/* Those that are alike in the order in which they were made. */
+/* Descriptors of a chain are in the order of their creation. */
 static void chain_add(u32 *at, u32 ix)
 {
 	while (*at != NO_MD)
@@ -186,7 +186,7 @@ static void ring_grow(void)
 	the->head = 0;
 }
 
-/* The last event of a descriptor that takes no more frees it. */
+/* Queues an event. The last event of a descriptor that accepts no more messages frees it. */
 static void tell(struct md *md, u32 ix, const struct lnet_event *ev)
 {
 	struct due *due;
@@ -204,7 +204,7 @@ static void tell(struct md *md, u32 ix, const struct lnet_event *ev)
 		md_free(ix);
 }
 
-/* Has @md taken its last? */
+/* Has @md accepted its last message? */
 static bool is_last(struct md *md)
 {
 	if (md->cfg.threshold != LNET_THRESHOLD_INF && !--md->cfg.threshold)
@@ -239,7 +239,7 @@ static void timed_out(struct sim_world *w, void *arg, u64 cookie)
 	drain();
 }
 
-/* Whoever waits for the answer learns it late. */
+/* The node that waits for the reply learns of the loss by the timeout. */
 static void lose(struct message *msg)
 {
 	if (msg->kind != PUT)
@@ -411,7 +411,7 @@ int lnet_me_attach(struct lnet *ln, u32 portal, const struct lnet_process *from,
 	return 0;
 }
 
-/* What waited for it comes now. */
+/* Matches waiting messages with the new descriptor. */
 static void retry(struct lnet *ln)
 {
 	struct message *msg, *next;

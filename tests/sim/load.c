@@ -10,7 +10,7 @@
 
 static void on_event(const struct lnet_event *ev);
 
-/* ---- contents: a function of the request's id ------------------------------------------------ */
+/* ---- contents: a function of the request's ID ------------------------------------------------ */
 
 static void fill(u8 *buf, u32 len, u64 id)
 {
@@ -39,11 +39,11 @@ static bool filled(const u8 *buf, u32 len, u64 id)
 
 static bool untouched(const struct sim_side *s)
 {
-	/* each byte is as the one before it */
+	/* each byte equals the one before it */
 	return !s->len || (s->buf[0] == 0xee && !memcmp(s->buf, s->buf + 1, s->len - 1));
 }
 
-/* The memory is the user's: who still writes there, or sends from there, is found out. */
+/* The program owns the memory. Later writes to it, or sends from it, are detected. */
 static void reclaim(struct sim_side *s)
 {
 	memset(s->buf, 0xee, s->len);
@@ -95,13 +95,13 @@ static void side_init(struct sim_side *s, struct sim_req *req, u32 node, bool ta
 	if (target) {
 		list_add(&s->link, &req->w->load->side[node]);
 		list_add_tail(&s->of_req, &req->targets);
-	} else {	/* on_send() looks for these, from the end */
+	} else {	/* on_send() searches for these, from the end */
 		list_add_tail(&s->link, &req->w->load->side[node]);
 	}
 	req->nr_sides++;
 }
 
-/* The buffer that the request will match at its target, in this life of it. */
+/* Adds the buffer that the request will match at its target, in the current life of the target. */
 static void target_add(struct sim_req *req)
 {
 	struct lnet *ln = req->w->node[req->dst].ln;
@@ -240,7 +240,8 @@ static bool test_and_set(u8 *map, u64 bit)
 }
 
 /*
- * False: the peer is busy under another name and could not be joined; the next request tries again.
+ * Returns false if the peer is busy under another NID, so that the two could not be joined. The
+ * next request tries again.
  */
 static bool know(struct sim_load *load, u32 who, u32 whom)
 {
@@ -398,7 +399,7 @@ static void issue(struct sim_world *w, void *arg, u64 num)
 	if (w->now_ns >= load->until_ns)
 		return;
 	if (load->nr_open < load->nr_max_open) {
-		dst = draw_partner(load, n);	/* in this order, on every compiler */
+		dst = draw_partner(load, n);	/* this order, for every compiler */
 		kind = draw_kind(load);
 		len = draw_len(load);
 		if (!is_busy(load, n, dst))
@@ -409,7 +410,7 @@ static void issue(struct sim_world *w, void *arg, u64 num)
 
 /* ---- lives of nodes -------------------------------------------------------------------------- */
 
-/* All of a life is over: what had no last event gets none. */
+/* A life has ended: sides without a last event get none. */
 static void on_down(struct sim_world *w, u32 node)
 {
 	struct sim_load *load = w->load;
@@ -438,7 +439,7 @@ static void on_restart(struct sim_world *w, u32 node)
 static void on_send(struct sim_world *w, struct sim_node *node, const struct lnet_hdr *hdr,
 		    bool marked)
 {
-	/* An id is found again by the sender's side: open requests are few. */
+	/* The sender's sides are searched for the ID; there are few open requests. */
 	u64 id = hdr->type == LNET_MSG_PUT ? hdr->msg.put.match_bits : hdr->msg.get.match_bits;
 	struct sim_side *s;
 

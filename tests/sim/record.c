@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Files of recordings: reads them, whoever wrote them, and writes those of simulated nodes. */
+/* Reads recordings, also of real nodes, and writes recordings of simulated nodes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,7 +110,7 @@ int sim_record_load(const char *file, struct lnet_rec_head *head, struct lnet_re
 	return err;
 }
 
-/* The head is written last, when it is known what there was. */
+/* The head is written last, when the number of records is known. */
 static int save(struct lnet *ln, FILE *f)
 {
 	struct lnet_rec_head head;

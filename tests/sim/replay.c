@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Feeds the core of decisions what was recorded and compares what it decides. What the core calls
- * of itself is recorded, too, so each record is either what the code comes to, which then must be
- * the same, or a call from outside, which is made.
+ * Feeds the recorded inputs to the core of decisions, and compares its decisions. The recording
+ * also has the calls that the core makes to itself. So each record is one of two kinds: a decision,
+ * which the code must make again, or a call from outside, which the replay makes.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -79,7 +79,7 @@ static void count(struct replay *rp, const struct lnet_rec *r)
 
 static struct lnet_path *path_of(struct replay *rp, const struct lnet_rec *r);
 
-/* Set from outside; true: it was that. */
+/* Applies a value that was set from outside. Returns true if @r is such a record. */
 static bool set(struct replay *rp, const struct lnet_rec *r)
 {
 	struct lnet_peer_ni *pni;
@@ -87,7 +87,7 @@ static bool set(struct replay *rp, const struct lnet_rec *r)
 	switch (r->kind) {
 	case LNET_RK_HEALTH_SET:
 		pni = replay_pni_by_nid(rp, r->peer, r->a);
-		if (pni)		/* else it will be told of as it is */
+		if (pni)		/* else its first state record will have the value */
 			pni->health = (u16)r->a[3];
 		return true;
 	case LNET_RK_NI_HEALTH:
@@ -119,7 +119,7 @@ const struct lnet_rec *replay_next(struct replay *rp, u32 shard)
 	return NULL;
 }
 
-/* What the recorder writes that others than the core of decisions change. */
+/* Copies the recorded values that code outside the core of decisions changes. */
 static void leave_out(const struct lnet_rec *r, struct lnet_rec *again)
 {
 	u8 class = lnet_rec_classes[r->kind];
@@ -262,7 +262,7 @@ static void walked(struct replay *rp, struct lnet_pass *p, const struct lnet_rec
 	}
 }
 
-/* The hooks of these stand where they are called: they are taken here. */
+/* The hooks of these are at their callers, so the records are consumed here. */
 static void touched(struct replay *rp, struct lnet_pass *p, const struct lnet_rec *r)
 {
 	struct lnet_rec same = *r;
@@ -377,7 +377,7 @@ void replay_nested(struct replay *rp, struct lnet_shard *sh)
 		call(rp, r);
 }
 
-/* What drivers would be asked for, and what others would do. */
+/* Drops the requests to drivers and the deferred work, which have no effect in a replay. */
 static void drop_effects(struct lnet_pass *p)
 {
 	while (!list_empty(&p->send))
@@ -399,7 +399,7 @@ static void run_one(struct replay *rp, struct replay_shard *rs, u32 shard)
 		rs->cur++;
 		return;
 	}
-	/* a value: somebody asked, for no decision */
+	/* a value outside of a call was read for no decision */
 	if (class == LNET_REC_STATE || class == LNET_REC_VALUE || class == LNET_REC_SET) {
 		if (class == LNET_REC_STATE)
 			replay_state(rp, r);
@@ -414,9 +414,9 @@ static void run_one(struct replay *rp, struct replay_shard *rs, u32 shard)
 	spin_unlock(&sh->lock);
 }
 
-/* ---- all of it ------------------------------------------------------------------------------- */
+/* ---- the whole replay ------------------------------------------------------------------------ */
 
-/* In the order of the numbers; what one call made in its shard is one. */
+/* Runs records by their sequence; records made within one call belong to the call. */
 static void run(struct replay *rp)
 {
 	for (;;) {
@@ -460,7 +460,7 @@ static const struct lnet_env_ops env_ops = {
 
 static void shard_make(struct replay *rp, u32 ix, const struct lnet_rec *rec)
 {
-	/* a recorder is there: who writes compares */
+	/* the recorder is on: lnet_rec_put() compares */
 	static struct lnet_rec_ring on = { .trace.ops = &lnet_rec_trace };
 	struct lnet_shard *sh = &rp->ln->shard[ix];
 	struct replay_shard *rs = &rp->shard[ix];

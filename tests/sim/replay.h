@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Replay of a recording: the core's own structs, rebuilt from a snapshot, and its own code, which
- * is fed what was recorded and decides again. See manual/developer/recorder.md.
+ * Replay of a recording. The core's structs are rebuilt from a snapshot. Then the core's code gets
+ * the recorded inputs and makes the decisions again. See manual/developer/recorder.md.
  */
 #ifndef TESTS_SIM_REPLAY_H
 #define TESTS_SIM_REPLAY_H
@@ -38,8 +38,9 @@ struct replay_op {
 struct replay_shard {
 	const struct lnet_rec **at;	/* its records */
 	u64 nr, cur;
-	bool covered, fresh;		/* a snapshot was seen; is being read for the first time */
-	u32 changed;			/* a peer that is being told of anew, by its number */
+	/* a snapshot was read; the snapshot is being read for the first time */
+	bool covered, fresh;
+	u32 changed;			/* number of a peer whose state is recorded again */
 };
 
 struct replay {
@@ -52,7 +53,7 @@ struct replay {
 	struct replay_pni *pnis;
 	struct lnet_ni *ni[256];
 	struct lnet_pass pass;
-	struct lnet_op *visited;	/* whom a walk is at */
+	struct lnet_op *visited;	/* the operation that a walk visits */
 	u64 now_ns;
 	u64 recorded, replayed;		/* hashes */
 	u64 decisions, calls, values, skipped, states;
@@ -60,18 +61,18 @@ struct replay {
 	char why[4096];
 };
 
-/* ---- inside of it ---------------------------------------------------------------------------- */
+/* ---- internal functions ---------------------------------------------------------------------- */
 struct replay *replay_of(const struct lnet *ln);
 extern const struct lnet_hooks replay_hooks;	/* replay_stub.c */
-/* In place of lnet_ping_path(). */
+/* Replaces lnet_ping_path(). */
 void replay_ping(struct lnet_pass *p, struct lnet_path *path, u64 timeout_ns);
-/* the next record of a shard that is no state; states before it are taken over; NULL: none */
+/* Returns the next record of a shard, after applying all states before it; NULL: none. */
 const struct lnet_rec *replay_next(struct replay *rp, u32 shard);
-/* it is taken, and is what the code says again, or this does not return */
+/* Consumes the next record. If it is not equal to @again, the function does not return. */
 void replay_take(struct replay *rp, struct lnet_shard *sh, struct lnet_rec *again);
 void replay_differs(struct replay *rp, const struct lnet_rec *r, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4), noreturn));
-/* calls from outside that were made within one to the outside */
+/* Makes the recorded calls into the core that were made within a call out of the core. */
 void replay_nested(struct replay *rp, struct lnet_shard *sh);
 /* replay_state.c */
 void replay_state(struct replay *rp, const struct lnet_rec *r);

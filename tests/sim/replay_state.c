@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Rebuilds the state that a recording tells of. What the core has evolved itself meanwhile is
- * compared with what is told before it is taken over.
+ * Rebuilds the state that a recording describes. Values that the core has computed since the last
+ * snapshot are compared with the recorded ones before they are replaced.
  */
 #include <stdlib.h>
 #include "tests/sim/replay_state.h"
 #include "base/base.h"
 #include "topology/topology.h"
 
-/* ---- finding --------------------------------------------------------------------------------- */
+/* ---- look-up --------------------------------------------------------------------------------- */
 
 struct lnet_peer *replay_peer(struct replay *rp, u32 id)
 {
@@ -41,7 +41,7 @@ struct lnet_peer_ni *replay_pni_by_nid(struct replay *rp, u32 id, const void *ni
 		list_for_each_entry(pni, &peer->pnis, link)
 			if (!memcmp(&pni->nid, nid, sizeof(pni->nid)))
 				return pni;
-	/* another peer's that has just become part of it, of which it will be told */
+	/* it belongs to another peer, and a later record will make it part of this one */
 	for (at = rp->pnis; at; at = at->next)
 		if (!memcmp(&at->pni.nid, nid, sizeof(at->pni.nid)) && !at->pni.deleted)
 			return &at->pni;
@@ -87,7 +87,6 @@ struct lnet_path *replay_path_of(struct replay *rp, const struct lnet_rec *r)
 	return path;
 }
 
-/* What the replay came to must be what there was, unless it is new here. */
 void replay_same(struct replay *rp, const struct lnet_rec *r, const char *what, u64 told, u64 mine)
 {
 	if (told != mine)
@@ -135,7 +134,7 @@ static void ni_make(struct replay *rp, u32 ix)
 			INIT_LIST_HEAD(&ni->sh[i].wait[cls]);
 	ni->ln = rp->ln;
 	ni->ix = ix;
-	atomic_set(&ni->health, -1);	/* not told yet */
+	atomic_set(&ni->health, -1);	/* not recorded yet */
 	rp->ni[ix] = ni;
 }
 
@@ -166,7 +165,7 @@ static void ni_set2(struct replay *rp, const struct lnet_rec *r)
 {
 	struct lnet_ni *ni = replay_ni_of(rp, r, r->op);
 	struct lnet_ni_shard *ns = &ni->sh[r->shard];
-	/* other shards have changed it, too, whose snapshots came later */
+	/* other shards have also changed it, and their snapshots are later */
 	bool known = atomic_read(&ni->health) >= 0 && !rp->shard[r->shard].fresh;
 	u64 turn = rp->ln->shard[r->shard].turn;
 
@@ -267,7 +266,7 @@ static struct lnet_peer_ni *pni_make(struct replay *rp, const struct lnet_rec *r
 		INIT_LIST_HEAD(&pni->wait[cls]);
 	pni->ln = rp->ln;
 	memcpy(&pni->nid, r->a, sizeof(pni->nid));
-	pni->health = U16_MAX;		/* not told yet */
+	pni->health = U16_MAX;		/* not recorded yet */
 	return pni;
 }
 
@@ -290,7 +289,7 @@ static void pni_set(struct replay *rp, const struct lnet_rec *r)
 	pni->health = health;
 }
 
-/* Those that are not told of again are gone, or another peer's; they stand first. */
+/* Skips stale interfaces, which are first: the new records of the peer do not list them. */
 static struct lnet_peer_ni *pni_at(struct replay *rp, const struct lnet_rec *r)
 {
 	struct lnet_peer *peer = replay_peer_of(rp, r);
@@ -471,7 +470,7 @@ static void path_set6(struct replay *rp, const struct lnet_rec *r)
 	load->mbit = high(r->a[2]);
 }
 
-/* What was not told of again is no part of it any more. */
+/* Removes the interfaces and paths that the new records of the peer do not list. */
 static void peer_end(struct replay *rp, const struct lnet_rec *r)
 {
 	struct lnet_peer *peer = replay_peer_of(rp, r);
@@ -492,7 +491,7 @@ static void peer_end(struct replay *rp, const struct lnet_rec *r)
 	}
 }
 
-/* ---- all of it ------------------------------------------------------------------------------- */
+/* ---- all records ----------------------------------------------------------------------------- */
 
 static void end(struct replay *rp, const struct lnet_rec *r)
 {

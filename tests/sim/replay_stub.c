@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the core of decisions calls outside of itself, in a replay: nothing happens there, and what
- * it said is in the recording.
+ * Replaces the functions outside the core of decisions that the core calls. In a replay they have
+ * no effect, and their results are in the recording.
  */
 #include <stdlib.h>
 #include "lnet/shard/hooks.h"
@@ -19,7 +19,7 @@ struct replay *replay_of(const struct lnet *ln)
 	return (struct replay *)ln->env;
 }
 
-/* What will be said to the question that is asked now. */
+/* The recorded result of the current call. */
 static u64 answer(struct lnet_shard *sh)
 {
 	const struct lnet_rec *r = replay_next(replay_of(sh->ln), sh->ix);
@@ -27,7 +27,7 @@ static u64 answer(struct lnet_shard *sh)
 	return r && r->kind == LNET_RK_VALUE ? r->a[0] : 0;
 }
 
-/* ---- that may come back ---------------------------------------------------------------------- */
+/* ---- functions that may call the core -------------------------------------------------------- */
 
 void lnet_op_unname(struct lnet_pass *p, struct lnet_op *op)
 {
@@ -60,7 +60,7 @@ void lnet_contact_lost(struct lnet_pass *p, struct lnet_peer *peer)
 	(void)peer;
 }
 
-/* ---- that answer ----------------------------------------------------------------------------- */
+/* ---- functions with a result ----------------------------------------------------------------- */
 
 bool lnet_contact_ready(struct lnet_pass *p, struct lnet_peer *peer)
 {
@@ -138,7 +138,7 @@ struct lnet_att *lnet_att_take(struct lnet_shard *sh)
 	return answer(sh) ? calloc(1, sizeof(struct lnet_att)) : NULL;
 }
 
-/* ---- that are of no interest here ------------------------------------------------------------ */
+/* ---- functions without relevance for a replay ------------------------------------------------ */
 
 void lnet_enter(struct lnet_pass *p, struct lnet_shard *sh)
 {
@@ -204,7 +204,7 @@ NOTHING(lnet_stat_posted, struct lnet_pass *p, struct lnet_path *path, const str
 NOTHING(lnet_stat_sent, struct lnet_pass *p, struct lnet_path *path, const struct lnet_op *op)
 NOTHING(lnet_stat_start, struct lnet_shard *sh, struct lnet_op *op)
 
-/* ---- the recorder, which compares here ------------------------------------------------------- */
+/* ---- the recorder, which compares in a replay ------------------------------------------------ */
 
 u32 lnet_rec_op_id(struct lnet_shard *sh, struct lnet_op *op)
 {

@@ -52,7 +52,7 @@ static struct sim_fault *fault_add(struct sim_scenario *s, u8 kind)
 	return f;
 }
 
-/* Faults of every message, on all rails: they delay, repeat and reorder, and on some rails lose. */
+/* Faults of every message: all rails delay, duplicate and reorder, and some rails also lose. */
 static void draw_noise(struct sim_scenario *s, struct sim_rng *rng, s32 lossy)
 {
 	struct sim_fault *f = fault_add(s, SIM_DUP);
@@ -108,12 +108,12 @@ static void draw_restart(struct sim_scenario *s, struct sim_rng *rng)
 	}
 }
 
-/* How much of it there is: of nodes, load and time. */
+/* The size of a scenario: nodes, load and time. */
 struct extent {
 	const char *name;
 	u32 nodes, requests;
 	u64 duration_ns;
-	bool crowds;			/* one in a hundred has many nodes */
+	bool crowds;			/* one seed in a hundred has many nodes */
 };
 
 static const struct extent whole = { "default", 7, 400, 1000 * SIM_MS, true };
@@ -172,7 +172,7 @@ struct run {
 	struct sim_world w;
 	struct sim_load load;
 	const struct sim_scenario *s;
-	u64 copies_before;		/* calm_from */
+	u64 copies_before;		/* retransmissions until calm_from */
 };
 
 static void tune(struct sim_world *w, struct lnet *ln, const char *name, u64 value)
@@ -194,7 +194,7 @@ static void save_record(struct sim_world *w, struct lnet *ln)
 		sim_fail(w, "%s cannot be written", w->scenario->record);
 }
 
-/* Times of a rule count from the start, also in a node that comes up anew. */
+/* Times of a rule count from the start of the run, also in a node that restarts. */
 static bool shift(struct lnet_rule *r, u64 ns)
 {
 	r->from_ns -= min(r->from_ns, ns);
@@ -314,7 +314,7 @@ static bool go_on(struct run *r, u64 until_ns)
 	return !w->failed;
 }
 
-/* Until no request is unfinished. */
+/* Runs until no request is unfinished. */
 static bool finish(struct run *r)
 {
 	while (!list_empty(&r->load.open))
@@ -340,7 +340,7 @@ static void probe(struct run *r)
 	}
 }
 
-/* All is quiet: nothing is under way, held answers are gone. */
+/* Runs until nothing is in flight and held replies have expired. */
 static bool rest(struct run *r)
 {
 	u64 hold_ns = max(r->s->hold_ns, 2 * r->s->timeout_ns);
@@ -383,8 +383,8 @@ static void count_node(struct sim_counts *c, const struct lnet *ln)
 }
 
 /*
- * With nothing wrong on the way, whatever was sent twice was sent for nothing. That an interface is
- * announced as down costs health, which pings restore.
+ * Without faults every retransmission is unnecessary. With SIM_DRAIN recovery pings are permitted:
+ * an interface that is advertised as down costs health, which pings restore.
  */
 static void check_calm(struct run *r)
 {
@@ -418,7 +418,7 @@ static struct unrest unrest_of(const struct sim_world *w)
 	return u;
 }
 
-/* From the end of the beginning until the first fault, or the end of the load. */
+/* From calm_from until the first fault, or the end of the load. */
 static bool stays_calm(struct run *r)
 {
 	u64 to_ns = r->s->nr_faults ? r->s->fault[0].from_ns : r->s->duration_ns;
@@ -529,7 +529,7 @@ static void run_once(const struct sim_scenario *s, u64 seed, u32 verbose,
 	free(r);
 }
 
-/* One that is slow may cost the others so much and no more. */
+/* A slow node may reduce the requests of the others only by the given share. */
 static void check_others(const struct sim_scenario *s, u64 seed, struct sim_result *result)
 {
 	struct sim_scenario even = *s;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A session over nodes with two rails, led by commands to the console on node 0: half of the others
- * send pings and bulk to the other half, while a rail is cut and healed. Nothing may fail, each
- * request be counted once at either end, and all be free in the end.
+ * A session over nodes with two rails, controlled by commands to the console on node 0. Half of the
+ * other nodes send pings and bulk to the other half, while a rail is cut and healed. Nothing may
+ * fail, each request must be counted once at either end, and all nodes must be free in the end.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -115,14 +115,17 @@ static void run(struct world *x)
 		sim_fail(&x->w, "the batch still runs after %u ms", RUN_MAX_MS);
 }
 
-/* Clients send each request once; servers take these, MAKE_SESSION, three TESTs, QUERY_STATs. */
+/* Clients send each request once; servers get these, MAKE_SESSION, three TESTs, QUERY_STATs. */
 static void compare(struct world *x)
 {
 	u64 nr = nr_clients(x), each = (u64)x->t->loops * x->t->concur;
-	/* each brw test has its list of destinations fetched, of one */
+	/* each test has a list of destinations, of one entry, which the client fetches */
 	u64 bytes = nr * each * x->t->bytes, lists = 3 * nr * LST_DEST_SIZE;
 
-	/* that its data arrived a client hears last, after a slice if the word for it was lost */
+	/*
+	 * the client learns last that its data was received: after an attempt timeout if the ACK
+	 * was lost
+	 */
 	sim_run(&x->w, x->w.now_ns + SETTLE_MS * SIM_MS);
 	sim_equal(&x->w, "requests of clients", stat_of(x, "c", "rpcs_sent"), 3 * nr * each);
 	sim_equal(&x->w, "errors of clients",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A session over many nodes, led by commands to the console on node 0: all join, each sends pings
- * to two others, samples are taken meanwhile, nodes die, and who is left leaves. What the console
- * says is compared with what is known of the nodes.
+ * A session over many nodes, controlled by commands to the console on node 0. All nodes join, and
+ * each sends pings to two others. Meanwhile the console takes samples and nodes die; then the
+ * remaining nodes leave. The console's answers are compared with the state of the nodes.
  *
  * r.c2.net.self-test.scalable r.c2.net.self-test.synchronized
  */
@@ -13,8 +13,9 @@
 #include "selftest/tree.h"
 
 #define RUN_MAX_NS	(100ULL * NSEC_PER_SEC)
-#define DEAD_SHARE	1000U		/* one of so many dies */
-#define CRASHED		20U		/* of those above others, while messages are lost */
+#define DEAD_SHARE	1000U		/* one of so many nodes dies */
+/* nodes with children that crash, while messages are lost */
+#define CRASHED		20U
 #define LOSS_PERMILLE	10U
 
 struct tree {
@@ -24,13 +25,13 @@ struct tree {
 	struct sim_member *m;
 	struct sim_console c;
 	char ranges[4096];
-	u32 slow;			/* the node that is far from all */
+	u32 slow;			/* the node with the long latency */
 	u64 sent_before;
 };
 
 /* ---- commands -------------------------------------------------------------------------------- */
 
-/* How long it took, in us. */
+/* Returns the duration in us. */
 static u64 command(struct tree *x)
 {
 	struct sim_traffic traffic;
@@ -45,8 +46,8 @@ static u64 command(struct tree *x)
 }
 
 /*
- * A wave that all nodes but @missing took part in. The console sends at most k requests for it, if
- * nobody has to be found lost.
+ * Checks a wave in which all nodes but @missing took part. If no node is missing, the console sends
+ * at most k requests for it.
  */
 static void whole(struct tree *x, const char *what, u32 missing)
 {
@@ -64,7 +65,7 @@ static void whole(struct tree *x, const char *what, u32 missing)
 			 (unsigned long long)asked);
 }
 
-/* Is the node named between @list, the last that the answer has, and what follows it? */
+/* Is the node named in the answer between the last @list and the next @next? */
 static bool says(const struct tree *x, const char *list, const char *next, u32 node)
 {
 	const char *at = x->c.cmd.answer ? strstr(x->c.cmd.answer, list) : NULL, *later;
@@ -83,7 +84,10 @@ static bool says(const struct tree *x, const char *list, const char *next, u32 n
 
 /* ---- the session ----------------------------------------------------------------------------- */
 
-/* Of addresses [@lo, @hi]: as whole rows of 256 as there are, and what is left of two. */
+/*
+ * Writes addresses [@lo, @hi] as ranges: as many whole rows of 256 as possible, and the rest of two
+ * rows.
+ */
 static void ranges(struct tree *x, u32 lo, u32 hi)
 {
 	size_t len = 0, size = sizeof(x->ranges);
@@ -138,7 +142,7 @@ static int by_size(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* By the world's clock: how far the first and the last were apart, and all but 1 %. */
+/* By the world's clock: time between the first and the last start, of all and of 99 %. */
 static void skew(struct tree *x)
 {
 	u64 *at = calloc(x->t->nodes, sizeof(*at));
@@ -217,8 +221,9 @@ static void compare(struct tree *x)
 	sim_equal(&x->w, "nodes of tests", sim_sum(&x->c, "  nodes"), 2ULL * x->t->nodes);
 	sim_equal(&x->w, "started", sim_sum(&x->c, " started"), x->t->nodes);
 	x->t->pings = want;
-	/* Of the second test: in the first one most send to their neighbours, so ten times as far
-	 * is not farther than others are.
+	/*
+	 * Checked with the second test. In the first test most nodes send to neighbours, so ten
+	 * times their latency is not longer than that of others.
 	 */
 	if (x->slow && !says(x, "slow:", "bad:", x->slow))
 		sim_fail(&x->w, "node %u, which is far, is not among the slowest", x->slow);
@@ -247,7 +252,7 @@ static void die(struct tree *x, u32 nr, bool above)
 	}
 }
 
-/* Exactly those that are dead are missing, and the others are all there. */
+/* Exactly the dead nodes are missing, and all others are present. */
 static void miss(struct tree *x)
 {
 	u64 want = 2ULL * (x->t->nodes - x->t->dead) * x->t->loops;

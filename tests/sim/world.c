@@ -9,7 +9,7 @@
 #include "lnd/socklnd/sim.h"
 #include "lnet/router/router.h"
 
-#define SAME_MAX 2000000ULL	/* events without time passing: the world stands still */
+#define SAME_MAX 2000000ULL	/* events without progress of time: an endless loop */
 
 const char *const sim_fault_names[SIM_NR_FAULTS] = {
 	[SIM_CUT] = "cut",	   [SIM_CUT_OUT] = "cut-out", [SIM_CUT_IN] = "cut-in",
@@ -94,11 +94,11 @@ void sim_at(struct sim_world *w, u64 when_ns, sim_event_fn fn, void *arg, u64 nu
 	heap_up(w, w->nr_heap++);
 }
 
-/* ---- what the workers wait for --------------------------------------------------------------- */
+/* ---- wake-ups of workers --------------------------------------------------------------------- */
 
 /*
- * A second heap, whose entries move. Most times that are set are never waited for: the next message
- * sets an earlier one. As events they would stay for seconds, millions of them.
+ * A second heap, in which entries can move. Most wake-up times are never reached, because the next
+ * message sets an earlier one. As events they would stay for seconds, in millions.
  */
 
 static bool wake_before(const struct sim_wake *a, const struct sim_wake *b)
@@ -141,7 +141,7 @@ static void wake_del(struct sim_world *w, u32 at)
 	wake_up(w, at, &last);
 }
 
-/* Not later than @when_ns. */
+/* Wakes the shard's worker at @when_ns, or earlier if an earlier time is set. */
 static void arm_at(struct sim_node *node, unsigned int shard, u64 when_ns)
 {
 	struct sim_world *w = node->w;
@@ -320,7 +320,8 @@ static void env_kick(struct lnet_env *env, unsigned int shard)
 }
 
 /*
- * While it is made the instance is not known yet: then it is visited, and says when to come again.
+ * While the instance is being created, node->ln is not set. Then the worker runs at once, and
+ * returns its next time.
  */
 static void env_arm(struct lnet_env *env, unsigned int shard)
 {
@@ -341,7 +342,7 @@ static const struct lnet_env_ops env_ops = {
 
 void sim_nid(struct lnet_nid *nid, u32 node, u32 rail)
 {
-	/* 10.x.y.z@tcp<rail>: z from 1 on */
+	/* 10.x.y.z@tcp<rail>: z begins with 1 */
 	u64 net = lnet_net_make(LNET_LND_TCP, rail);
 
 	lnet_nid_from_nid4(nid, net << 32 | 0x0a000000U | (node + 1));
@@ -363,7 +364,7 @@ bool sim_is_on(const struct sim_world *w, u32 node, u32 rail)
 	return !w->nr_routers || node >= sim_nr_ends(w) || node % w->nr_rails == rail;
 }
 
-/* To each of the other rails by each router. */
+/* Adds a route to each of the other rails by each router. */
 static int routes_up(struct sim_world *w, u32 ix)
 {
 	struct lnet_route_cfg cfg = { .hops = 1 };
@@ -482,7 +483,7 @@ int sim_world_init(struct sim_world *w, u64 seed, u32 nr_nodes)
 
 void sim_world_fini(struct sim_world *w)
 {
-	while (w->nr_heap) {	/* events own the messages they bring */
+	while (w->nr_heap) {	/* events own the messages that they deliver */
 		struct sim_event *e = &w->heap[--w->nr_heap];
 
 		simlnd_event_drop(e->fn, e->arg);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The world of the simulator: virtual time, one seed, one heap of events, and nodes whose
- * environment it is.
+ * environment is the world.
  */
 #ifndef TESTS_SIM_WORLD_H
 #define TESTS_SIM_WORLD_H
@@ -12,14 +12,14 @@
 #include <lnet/lnet.h>
 
 /*
- * One thread, no clock, no randomness but that of the seed. An event runs to completion before the
- * next one; events of one time run in the order in which they were made. Nothing here may depend on
- * an address.
+ * There is one thread, no clock, and no randomness except that of the seed. An event runs to
+ * completion before the next one. Events at the same time run in the order of their creation.
+ * Nothing may depend on an address.
  */
 
 #define SIM_RAILS	4U
 #define SIM_SHARDS	8U
-#define SIM_START_NS	1000000000ULL	/* time is never 0, which the core takes for "not yet" */
+#define SIM_START_NS	1000000000ULL	/* time is never 0, which means "not yet" in the core */
 #define SIM_MS		1000000ULL
 #define SIM_US		1000ULL
 
@@ -47,7 +47,7 @@ struct sim_event {
 	u64 num;
 };
 
-/* When a shard's worker is wanted: one of each at most. */
+/* When the worker of a shard is due: at most one entry per shard. */
 struct sim_wake {
 	u64 when_ns, seq;
 	u32 id;				/* node * SIM_SHARDS + shard */
@@ -57,15 +57,15 @@ struct sim_node {
 	struct lnet_env env;			/* first */
 	struct sim_world *w;
 	struct lnet *ln;			/* NULL: down */
-	/* lives are counted: events of a former one are void */
+	/* life: the number of its lives; events of an earlier life have no effect */
 	u32 ix, life;
 	u8 kicked;				/* bit per shard: lnet_shard_work() is due */
 	u8 dying;				/* lnet_destroy() runs */
-	struct sim_rng rng, secret;		/* what the core draws: two streams */
-	struct simsock_ni *sock[SIM_RAILS];	/* the same of the TCP driver */
-	struct lnet_ni *lnet_ni[SIM_RAILS];	/* of either */
+	struct sim_rng rng, secret;		/* the core's random numbers: two streams */
+	struct simsock_ni *sock[SIM_RAILS];	/* the TCP driver's; NULL: none */
+	struct lnet_ni *lnet_ni[SIM_RAILS];	/* the core's, with either driver */
 	u8 link_down;			/* bit per rail */
-	struct simlnd_ni *ni[SIM_RAILS];	/* the driver's; NULL: none */
+	struct simlnd_ni *ni[SIM_RAILS];	/* simlnd's; NULL: none */
 	u64 up_ns;				/* when this life began */
 };
 
@@ -84,61 +84,63 @@ enum sim_fault_kind {
 	SIM_BREAK,
 	SIM_SHORT,
 	SIM_UNLINK,
-	/* what operators have: rules of stock, lnet_fault_ni_down() */
+	/* rules that operators use in stock LNet; lnet_fault_ni_down() */
 	SIM_RULE,
 	SIM_RULE_DROP,
 	SIM_RULE_DELAY,
 	SIM_RULE_DOWN,
-	SIM_MUTE,		/* answers of @node are lost, pings and their answers pass */
-	SIM_DRAIN,		/* lnet_ni_drain(), and back */
+	/* ACKs and REPLYs of @node are lost, pings and their replies pass */
+	SIM_MUTE,
+	SIM_DRAIN,		/* lnet_ni_drain(), on and off */
 	SIM_GONE,		/* lnet_ni_del(), and lnet_ni_add() */
-	SIM_SPEED,		/* the link has @permille of its speed, and says so */
-	SIM_GRAMMAR,		/* a rule of lnet/fault/faults.def; the scenario has it */
+	SIM_SPEED,		/* the link has @permille of its speed, and reports this */
+	SIM_GRAMMAR,		/* a rule of lnet/fault/faults.def, which the scenario has */
 	SIM_NR_FAULTS
 };
 extern const char *const sim_fault_names[SIM_NR_FAULTS];
 
 struct sim_fault {
 	u64 from_ns, to_ns;		/* relative to SIM_START_NS; acts in [from, to) */
-	/* flaps: on for a half, off for a half; RESET, RESTART: again and again. 0: not */
+	/* alternates: half on, half off; RESET, RESTART: repeats. 0: does not */
 	u64 period_ns;
 	u64 delay_ns;			/* DELAY, REORDER */
-	/* LOSS, DUP, REORDER, REFUSE, BREAK, SHORT, UNLINK: chance per message; SPEED: of it */
+	/* LOSS, DUP, REORDER, REFUSE, BREAK, SHORT, UNLINK: per message; SPEED: of the speed */
 	u32 permille;
-	s32 rail, node, peer;		/* -1: all; @peer: only between the two */
-	u32 below;			/* between nodes below it and the others; 0: not */
+	s32 rail, node, peer;		/* -1: all; @peer: only between the two nodes */
+	/* between the nodes below this number and the others; 0: not */
+	u32 below;
 	u8 kind;
 };
 
 #define SIM_MAX_FAULTS 64U
 
-struct sim_counts {			/* what happened, for the report; summed over seeds */
+struct sim_counts {			/* events of a run, for the report; summed over seeds */
 	u64 messages;			/* given to links */
-	u64 met;			/* of which met a fault */
+	u64 met;			/* of them affected by a fault */
 	u64 fault[SIM_NR_FAULTS];	/* messages or events by kind */
 	u64 events, steps;
 	u64 requests, ok, failed, perhaps, effects;
 	u64 resends, hedges, hedge_wins, suspects, dup_taken, dup_final, dup_old, dup_answer,
 		no_window, openings;
 	u64 windows_dropped, recovery_pings, path_lost;
-	u64 outcome[32];		/* failures by errno, index errno % 32 is the printer's */
+	u64 outcome[32];		/* failures by errno % 32 */
 	u64 stall_max_ns;
-	u64 others;		/* done in time, the slow node aside */
+	u64 others;		/* requests between other nodes than the slow one, done in time */
 };
 
 struct sim_world {
 	u64 now_ns, seq, seed;
 	struct sim_event *heap;
 	u64 nr_heap, cap_heap;
-	struct sim_wake *wakes;			/* the heap beside it */
-	u32 *wake_at;			/* of each id: its place there + 1; 0: it is not there */
+	struct sim_wake *wakes;			/* heap of wake-ups */
+	u32 *wake_at;			/* per id: its place in the heap + 1; 0: none */
 	u32 nr_wakes;
 	struct sim_node *node;
 	u32 nr_nodes, nr_rails, nr_shards;
 	u32 nr_routers;			/* the last nodes */
 	u64 hash;			/* trace */
 	u64 generations;		/* of connections */
-	u64 same;			/* events at this time */
+	u64 same;			/* events at the current time */
 	struct sim_rng rng;		/* links */
 	struct sim_fault fault[SIM_MAX_FAULTS];
 	u32 nr_faults;
@@ -150,31 +152,31 @@ struct sim_world {
 	const struct lnet_lnd_ops *lnd;
 	bool may_double;		/* links may repeat requests */
 	u32 peer_credits;		/* 0: the driver's */
-	u32 inline_max;			/* payloads up to this are copied when sent */
-	u64 faults_end_ns;		/* all faults are over */
+	u32 inline_max;			/* payloads up to this size are copied when sent */
+	u64 faults_end_ns;		/* end of all faults */
 	struct sim_counts count;
 	u32 verbose;			/* 2: every message */
-	bool failed;			/* an invariant is broken; the run ends */
+	bool failed;			/* an invariant is violated; the run ends */
 	char why[512];
 	struct sim_load *load;
-	/* simlnd: what it tells those who watch */
+	/* simlnd calls it for each message sent */
 	void (*on_send)(struct sim_world *w, struct sim_node *node, const struct lnet_hdr *hdr,
 			bool marked);
-	/* an instance is made, without NIs yet */
+	/* an instance was created, and has no NIs yet */
 	void (*on_up)(struct sim_world *w, struct lnet *ln);
-	void (*on_dying)(struct sim_world *w, struct lnet *ln);	/* it is about to go down */
-	void (*on_restart)(struct sim_world *w, u32 node);	/* it is up again */
-	void (*on_down)(struct sim_world *w, u32 node);		/* a life is over */
+	void (*on_dying)(struct sim_world *w, struct lnet *ln);	/* a node is about to stop */
+	void (*on_restart)(struct sim_world *w, u32 node);	/* a node has restarted */
+	void (*on_down)(struct sim_world *w, u32 node);		/* a life has ended */
 };
 
-/* nodes are down. 0, -ENOMEM */
+/* All nodes are down at first. 0 or -ENOMEM */
 int sim_world_init(struct sim_world *w, u64 seed, u32 nr_nodes);
-void sim_world_fini(struct sim_world *w);				/* all nodes are down */
+void sim_world_fini(struct sim_world *w);				/* all nodes must be down */
 void sim_at(struct sim_world *w, u64 when_ns, sim_event_fn fn, void *arg, u64 num);
-/* Runs until @until_ns, or until nothing is left (false), or something failed (false). */
+/* Runs until @until_ns (true), or until no event is left (false) or the world failed (false). */
 bool sim_run(struct sim_world *w, u64 until_ns);
 void sim_fail(struct sim_world *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* if verbose */
+/* Prints if verbose. */
 void sim_say(struct sim_world *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 static inline void sim_trace(struct sim_world *w, u64 a, u64 b)
@@ -182,14 +184,16 @@ static inline void sim_trace(struct sim_world *w, u64 a, u64 b)
 	w->hash = lnet_hash64(w->hash ^ a) + lnet_hash64(b ^ 0x9e3779b97f4a7c15ULL);
 }
 
-/* Node @ix up or down. Up: an instance with the driver and an NI per rail. 0 or -errno. */
-/* an interface of a node that is up */
+/* Adds an interface to a node that is up. 0 or -errno */
 int sim_ni_add(struct sim_world *w, u32 node, u32 rail);
+/* Creates an instance with the driver and an NI per rail. 0 or -errno */
 int sim_node_up(struct sim_world *w, u32 ix);
 void sim_node_down(struct sim_world *w, u32 ix);
 struct sim_node *sim_node_of(const struct lnet *ln);
 void sim_nid(struct lnet_nid *nid, u32 node, u32 rail);
-/* Has the node an interface on the rail? With routers end nodes have one each, in turn. */
+/*
+ * Has the node an interface on the rail? With routers each end node has one, on the rails in turn.
+ */
 bool sim_is_on(const struct sim_world *w, u32 node, u32 rail);
 static inline u32 sim_nr_ends(const struct sim_world *w)
 {

@@ -82,7 +82,7 @@ static int complain(struct reader *r, const yaml_node_t *node, const char *what,
 	return -EINVAL;
 }
 
-/* "" of what is no scalar: nothing is called so. */
+/* Returns "" for a node that is no scalar; no key or kind has this name. */
 static const char *text_of(const yaml_node_t *node)
 {
 	return node->type == YAML_SCALAR_NODE ? (const char *)node->data.scalar.value : "";
@@ -125,7 +125,7 @@ static void store(void *at, u8 bytes, s64 value)
 		*(u8 *)at = value;
 }
 
-/* Takes the pairs of @map whose keys are in @table; leaves those in @others to the caller. */
+/* Takes the pairs of @map whose keys are in @table; leaves the key @other to the caller. */
 static int take_keys(struct reader *r, const yaml_node_t *map, const struct key *table, u32 nr,
 		     void *base, const char *other)
 {
@@ -190,8 +190,8 @@ static u32 link_kind(const char *name)
 }
 
 /*
- * A kind that links do not know, or with a key that they do not know. What links do is told with
- * nodes and rails, what rules do with NIDs, too.
+ * A fault is a rule if links do not have its kind, or do not have one of its keys. Faults of links
+ * name nodes and rails; rules also name NIDs.
  */
 static bool is_rule(struct reader *r, const yaml_node_t *map)
 {
@@ -210,7 +210,7 @@ static bool is_rule(struct reader *r, const yaml_node_t *map)
 	return false;
 }
 
-/* A list of YAML as one with commas. */
+/* Writes a YAML list as a list with commas. */
 static void join(struct reader *r, const yaml_node_t *node, char *text, size_t size)
 {
 	yaml_node_item_t *item;
