@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * blocking OWN-NID MODE: a server whose handler of portal 1 never returns. Portal 3 replies as the
- * example server does. MODE: main (lnet_progress() in the main thread) or service.
+ * blocking OWN-NID MODE: a server with a handler of portal 1 that never returns. Portal 3 replies
+ * as the example server does. MODE: main (lnet_progress() in the main thread) or service.
  */
 #include "../../examples/node.h"
 #include <pthread.h>

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Odd requests over TCP while peer, interface and fault rules come and go: no last event may be
- * lost.
+ * Odd requests over TCP, while a peer, an interface and fault rules are deleted and added: no last
+ * event may be lost.
  *
- *	churn [ROUNDS [PAUSE]]	6 rounds of 0.4 s and more by default; PAUSE: ms, 300 by default
+ *	churn [ROUNDS [PAUSE]]	default: 6 rounds of at least 0.4 s; PAUSE in ms, default 300
  *
- * Two nodes in one process. Threads send PUTs and GETs of odd sizes, offsets and timeouts and
- * unlink memory in use, handlers send more, one adds and deletes fault rules at both nodes, and the
- * main thread deletes the peer and moves the interface away and back; then both nodes are
- * destroyed, with the rules that are left and what these hold. Exit status 0: each request that was
- * accepted had exactly one final event, each MD exactly one last event, and nothing that was
- * refused had any.
+ * Two nodes run in one process. Threads send PUTs and GETs of odd sizes, offsets and timeouts, and
+ * unlink memory in use; handlers send further requests. One thread adds and deletes fault rules at
+ * both nodes. The main thread deletes the peer, and removes the interface and adds it again. Then
+ * both nodes are destroyed, with the remaining rules and the messages that these hold.
+ * Exit status 0: each accepted request had exactly one final event, each MD exactly one last event,
+ * and no rejected request or MD had any.
  */
 #include "plat.h"
 #include <lnet/lnet.h>
@@ -26,16 +26,16 @@
 #include "lnet/fault/fault.h"
 
 #define LOADERS 2
-#define POLLERS 2		/* of the node that sends; the other has one */
-#define LIVES_MAX (1 << 20)	/* requests, and MDs, of a run; who finds none left is idle */
-#define BUSY_MAX 500		/* requests under way before the loaders take a breath */
+#define POLLERS 2		/* threads of the sending node; the other node has one */
+#define LIVES_MAX (1 << 20)	/* maximum of requests, and of MDs, in a run */
+#define BUSY_MAX 500		/* requests in flight above which the loaders pause */
 #define MEMORY (1 << 20)
 #define PORTAL 1
 #define BITS 1
 #define WATCHDOG_S 120
 #define SECOND 1000000000ULL
 
-/* What begins with a call that returns 0 and ends with an event. Looked at when all is over. */
+/* Begins with a call that returns 0 and ends with an event. Checked at the end of the run. */
 struct life {
 	atomic_t begun, ended;
 };
@@ -64,7 +64,7 @@ static void must(int rc, const char *what)
 	exit(1);
 }
 
-/* A lost event may also show here: an interface or a node that waits for it for ever. */
+/* The cause may be a lost event: an interface or a node then waits for it forever. */
 static void too_long(int sig)
 {
 	dprintf(STDERR_FILENO, "churn: FAIL: not over in %d s, hangs %s, %d requests of %d ended\n",
@@ -73,7 +73,7 @@ static void too_long(int sig)
 	_exit(1);
 }
 
-/* ---- chance: the same draws per thread in each run ---- */
+/* ---- random values: the same sequence per thread in each run ---- */
 
 static u32 rnd(u32 *seed)
 {
@@ -91,7 +91,7 @@ static bool one_in(u32 *seed, u32 n)
 /* NULL when all are used. */
 static struct life *life_take(struct lives *all)
 {
-	if (atomic_read(&all->nr_taken) >= LIVES_MAX - 64)	/* for threads at once */
+	if (atomic_read(&all->nr_taken) >= LIVES_MAX - 64)	/* 64: for threads at once */
 		return NULL;
 	return &all->life[atomic_inc_return(&all->nr_taken) - 1];
 }
@@ -143,7 +143,7 @@ static int request_send(struct lnet_xfer *x, bool put)
 	return rc;
 }
 
-/* A request's MD goes with it, or is used again from the handler at once. */
+/* Unlinks the MD of an ended request, or uses it for a new request at once. */
 static void go_on(const struct lnet_event *ev)
 {
 	static __thread u32 seed = 7;
@@ -199,7 +199,7 @@ static u64 some_timeout(u32 *seed)
 	return one_in(seed, 2) ? SECOND / 1000 : 0;
 }
 
-/* Mostly the receiver; else itself, or where nobody listens. */
+/* Mostly the receiver; else the sender itself, or an address at which no node listens. */
 static struct lnet_nid some_target(u32 *seed)
 {
 	struct lnet_nid nobody;
@@ -301,7 +301,7 @@ static void rule_change(u32 *seed, struct lnet *ln)
 	kvfree(kept);
 }
 
-/* It is the only one that changes them. */
+/* No other thread changes rules. */
 static void *rule_nodes(void *arg)
 {
 	u32 seed = (uintptr_t)arg;
@@ -315,7 +315,7 @@ static void *rule_nodes(void *arg)
 
 /* ---- nodes ---- */
 
-/* Until the node's environment is stopped. */
+/* Runs until the node's environment is stopped. */
 static void *poll_node(void *arg)
 {
 	struct node *n = arg;

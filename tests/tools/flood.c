@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Keeps many connections open to a node that never come to a HELLO: a third says nothing, a third
- * stops in the middle of its HELLO, a third says noise. What the node closes is dialled again.
+ * Keeps many connections to a node open that never complete a HELLO. A third sends nothing, a third
+ * stops in the middle of its HELLO, and a third sends random bytes. If the node closes a
+ * connection, flood dials again.
  *
  *	flood ADDRESS PORT NR SECONDS RATE FIRST [ADDRESSES]
  *
- * NR connections from FIRST and the ADDRESSES - 1 addresses after it, at most RATE dials a second.
- * Prints "open" when all have been dialled, and how many there were at the end.
+ * Opens NR connections from address FIRST and the ADDRESSES - 1 addresses after it, with at most
+ * RATE dials per second. Prints "open" when all have been dialled, and a line of counts at the end.
  */
 #include "plat.h"
 #include "lnd/socklnd/wire.h"
@@ -28,7 +29,7 @@ static struct slot {
 	int fd;			/* -1: not open */
 	bool up;
 } *slots;
-static u32 *closed;		/* slots to be dialled, a ring of nr */
+static u32 *closed;		/* slots to be dialled: a ring buffer of nr entries */
 static u64 closed_from, closed_to;
 static u64 nr_dials, nr_ups, nr_ends, nr_fails;
 static unsigned int nr_open, most_open;
@@ -79,7 +80,7 @@ static void dial(unsigned int i)
 	epoll_ctl(poller, EPOLL_CTL_ADD, s->fd, &ev);
 }
 
-/* Most of a HELLO, or bytes that are none. */
+/* Sends the first part of a HELLO, or random bytes, or nothing. */
 static void speak(unsigned int i)
 {
 	struct lnet_acr acr = { .version = 1 };

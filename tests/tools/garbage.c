@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Talks to a live node as no node should: garbage, truncated and hostile frames, floods, silence.
+ * Sends invalid data to a live node: garbage, truncated and hostile frames, floods, and messages
+ * that never end.
  *
  *	garbage ADDRESS PORT MODE [COUNT]	modes: see the table at the end
  *
- * Exit status 0: the node did with each what manual/internals/wire.md says. It is called by NID
- * ADDRESS@tcp.
+ * Exit status 0: the node handled all of it as manual/internals/wire.md defines. The NID of the
+ * node must be ADDRESS@tcp.
  */
 #include "plat.h"
 #include "lnet/wire.h"
@@ -58,7 +59,7 @@ static void judge(const char *what, bool good)
 
 /* ---- connections ---- */
 
-/* From the address of the NID that the HELLO will have. */
+/* The source address is that of the NID in the HELLO. */
 static int dial(void)
 {
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
@@ -78,7 +79,7 @@ static int dial(void)
 static void put(int fd, const void *data, size_t len)
 {
 	if (send(fd, data, len, MSG_NOSIGNAL) < 0)
-		return;		/* closed already: seen when read */
+		return;		/* closed: the next read notices it */
 }
 
 static unsigned int greeting(u8 *buf, const struct lnet_hello *h)
@@ -96,7 +97,7 @@ static struct lnet_hello good_hello(void)
 				    .src_incarnation = 0x600d };
 }
 
-/* @len bytes by @end_ms of our clock; 0: closed, -1: they did not come. */
+/* Reads @len bytes until @end_ms. 0: connection closed; -1: timeout. */
 static int get(int fd, void *buf, size_t len, s64 end_ms)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -124,7 +125,7 @@ static void reset(int fd)
 	close(fd);
 }
 
-/* Established; a set that is just being closed refuses, so it is tried for a while. */
+/* Opens a connection; retries, because the node rejects one while it closes an earlier set. */
 static int open_conn(void)
 {
 	struct lnet_hello h = good_hello();
@@ -174,8 +175,8 @@ static struct lnet_hdr ping(u64 id)
 }
 
 /*
- * Is a ping answered in time? Other messages may come first, and without end: the node pings who
- * did not read what it sent.
+ * Is a ping answered in time? Other messages may be first, without limit: the node pings a peer
+ * that did not read the messages sent to it.
  */
 static bool answers(int fd)
 {
@@ -206,8 +207,8 @@ static bool answers(int fd)
 }
 
 /*
- * The node still greets us and answers. While answers to a flood of ours are not over, at the
- * latest after twice the transaction timeout, it drops what we ask.
+ * Checks that the node still answers a HELLO and a ping. Until its replies to a flood have ended,
+ * at the latest after twice the transaction timeout, it drops pings.
  */
 static void alive(const char *what)
 {
@@ -256,7 +257,7 @@ static void random_bytes(unsigned int nr)
 	alive("random bytes");
 }
 
-/* Each length of request and HELLO, ended by FIN or RST. */
+/* Each length of acceptor request and HELLO, ended by FIN or RST. */
 static void truncated(unsigned int nr)
 {
 	struct lnet_hello h = good_hello();
@@ -297,7 +298,7 @@ static void hellos(unsigned int nr)
 {
 	static const struct {
 		const char *name;
-		unsigned int at;	/* in the HELLO */
+		unsigned int at;	/* offset in the HELLO */
 		u32 value;
 		enum expect expect;
 	} rows[] = {
@@ -332,7 +333,10 @@ static void hellos(unsigned int nr)
 
 /* ---- frames ---- */
 
-/* What follows on an open connection: closed, or dropped and the connection lives. */
+/*
+ * Sends a frame on an open connection. The node must drop the message and keep the connection if
+ * @keeps, else close the connection.
+ */
 static void send_bad(const char *name, const struct lnet_hdr *h, u64 c0, u64 c1, bool keeps)
 {
 	static u8 zero[LNET_MTU];
@@ -400,7 +404,7 @@ static void headers(unsigned int nr)
 	send_bad("keepalive", &h, 0, 1, true);
 }
 
-/* NOOPs, by their two cookies. */
+/* NOOPs, with their two cookies. */
 static void noops(unsigned int nr)
 {
 	static const struct { u64 c0, c1; bool keeps; } rows[] = {
@@ -426,7 +430,7 @@ static void noops(unsigned int nr)
 	}
 }
 
-/* A value at an edge, or any. */
+/* Returns a boundary value, or a random one. */
 static u64 edge_value(void)
 {
 	static const u64 values[] = { 0, 1, 2, 63, 64, 65, 127, 128, 4096, LNET_MTU, LNET_MTU + 1,
@@ -466,7 +470,7 @@ static struct lnet_hdr any_header(void)
 	return h;
 }
 
-/* Legal frames with any content, whole or broken off; whatever comes back is read. */
+/* Legal frames with random content, some of them incomplete. All answers are read. */
 static void anything(unsigned int nr)
 {
 	static u8 zero[4096], sink[65536];
@@ -498,8 +502,8 @@ static void anything(unsigned int nr)
 /* ---- floods ---- */
 
 /*
- * @nr requests as fast as they go, for FLOOD_SECONDS at most; nothing is read while @deaf. Ends
- * early when the node closes.
+ * Sends @nr requests as fast as possible, for at most FLOOD_SECONDS; reads nothing if @deaf. Ends
+ * early if the node closes the connection or stops reading.
  */
 static void flood(unsigned int nr, bool deaf, bool cookies, struct lnet_hdr (*next)(u64 id))
 {
@@ -519,7 +523,7 @@ static void flood(unsigned int nr, bool deaf, bool cookies, struct lnet_hdr (*ne
 			len += frame(buf + len, &h, cookies ? 2 + id * 3 : 0, 0);
 		}
 		if (send(fd, buf, len, MSG_NOSIGNAL) < (ssize_t)len)
-			break;		/* the node takes no more: as it should */
+			break;		/* the node reads no more, which is correct */
 		while (!deaf && recv(fd, sink, sizeof(sink), MSG_DONTWAIT) > 0)
 			;
 	}
@@ -583,7 +587,7 @@ static void deaf_cookies(unsigned int nr)
 	flood(nr, true, true, nobodys_put);
 }
 
-/* HELLOs of many nodes, each gone at once. */
+/* HELLOs from many NIDs; each connection is closed at once. */
 static void names(unsigned int nr)
 {
 	struct lnet_nid mine = own_nid;
@@ -601,9 +605,11 @@ static void names(unsigned int nr)
 	alive("many names");
 }
 
-/* ---- silence ---- */
+/* ---- incomplete messages ---- */
 
-/* Connections that say nothing, the beginning of something, or stop in the middle of a message. */
+/*
+ * Connections without any data, with the first part of a greeting, or with an incomplete message.
+ */
 static void silent(unsigned int nr)
 {
 	struct lnet_hello h = good_hello();

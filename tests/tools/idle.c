@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What an idle connection costs a node in user space: bytes of the heap, counted, with all that the
- * peer behind it needs.
+ * Measures the memory that an idle connection costs a node in user space: bytes of the heap, with
+ * everything that the peer of the connection needs.
  *
- *	idle [NR [LIMIT]]	2000 connections, a peer each; at most 5120 bytes each
+ *	idle [NR [LIMIT]]	default: 2000 connections, one peer each; at most 5120 bytes each
  *
- * Counted when all have said HELLO, and again when each has been served two pings. The sizes that
- * were allocated about once per connection follow. Exit status 0: both are within the limit.
+ * The heap is measured when all peers have sent HELLO, and again when each has received the replies
+ * to two pings. Sizes that were allocated at least once for every second connection are listed.
+ * Exit status 0: both results are within the limit.
  */
 #include <lnet/lnet.h>
 #include <lnet/progress.h>
@@ -39,7 +40,7 @@ static void must(bool holds, const char *what)
 	exit(2);
 }
 
-/* ---- the peers: a process of their own ---- */
+/* ---- the peers: a separate process ---- */
 
 static struct lnet_nid peer_nid(unsigned int i)
 {
@@ -107,7 +108,7 @@ static void peers(int say, int hear)
 	for (i = 0; i < nr; i++)
 		fd[i] = greet(i);
 	must(write(say, &c, 1) == 1 && read(hear, &c, 1) == 1, "the node");
-	/* At the first message of a path memory for its histograms is asked for. */
+	/* The node allocates memory for histograms at the first message of a path. */
 	for (i = 0; i < 2 * nr; i++)
 		ping(fd[i % nr], i % nr);
 	must(write(say, &c, 1) == 1, "the node");
@@ -158,7 +159,7 @@ static size_t heap(void)
 	return m.uordblks + m.hblkhd;
 }
 
-/* It is no descriptor of the node's: it is looked at now and then. */
+/* The node does not poll @hear, so it is read between calls of lnet_progress(). */
 static void await(struct lnet *ln, int hear)
 {
 	ssize_t n;

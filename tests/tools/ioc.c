@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * ioc: requests to /dev/lnet, byte by byte as the tables of the manual's layouts have them, without
- * our header; and requests that are none.
+ * ioc: requests to /dev/lnet, byte by byte as in the tables of the manual's layouts, without the
+ * project's header; and invalid requests.
  *
- *	ioc code NR				the code of a request
+ *	ioc code NR				prints the code of a request
  *	ioc NR LENGTH VERSION [AT:BYTES[=VALUE]]...
- *		sets fields, asks, prints errno and the fields named without a value. A field at 0
- *		or 4 replaces what the header says of length and version. From APART on they are of
- *		memory apart, whose address is the value "apart".
+ *		sets fields, sends the request, and prints errno and the fields without a value. A
+ *		field at 0 or 4 replaces the length or the version in the header. Fields from APART
+ *		on are in separate memory; the value "apart" is the address of this memory.
  *	ioc fuzz SEED SECONDS			exit 0: the device still answers
  */
 #include <errno.h>
@@ -29,11 +29,11 @@
 #define APART	0x10000UL
 #define APART_SIZE 4096UL
 
-static unsigned char *room;	/* what follows it is not there */
+static unsigned char *room;	/* the page behind it is not accessible */
 static unsigned char apart[APART_SIZE];
 static int fd;
 
-/* As the tools make them: the size field is of no buffer. */
+/* As the tools compute it: the size in the code is not that of a buffer. */
 static unsigned long code(unsigned int nr)
 {
 	return (nr < 81 ? 0xc0080000UL : 0xc0b80000UL) | 'e' << 8 | nr;
@@ -55,7 +55,7 @@ static uint64_t field_get(const unsigned char *at, unsigned int bytes)
 	return value;
 }
 
-/* AT:BYTES[=VALUE]; false: none, or outside of @len. */
+/* AT:BYTES[=VALUE]. Returns 1 with a value, 0 without; -1: invalid, or outside of @len. */
 static int field_parse(const char *text, unsigned long len, unsigned long *at, unsigned int *bytes,
 		       uint64_t *value)
 {
@@ -104,9 +104,9 @@ static int ask(unsigned int nr, unsigned long len, uint32_t version, char **fiel
 	return 0;
 }
 
-/* ---- anything -------------------------------------------------------------------------------- */
+/* ---- random requests ------------------------------------------------------------------------- */
 
-/* Nearly the words of a policy, whose address stands at 24 then. */
+/* Makes an almost valid policy in separate memory, whose address is at 24. */
 static void draw_policy(unsigned char *buf, unsigned long len)
 {
 	static const uint32_t tags[] = { 0x00435253, 0x00545344, 0x00455452 };

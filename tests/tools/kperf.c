@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * lnetperf for a node of the kernel: lets lnet_load.ko request and answer in a network namespace,
- * keeps its log in a file, and prints the lines that lnetperf prints.
+ * lnetperf for a node of the kernel: makes lnet_load.ko send or answer requests in a network
+ * namespace, writes its log to a file, and prints the same lines as lnetperf.
  *
  *	kperf client|server [--netns NAME] OPTION...
  *
- * Options are those of lnetperf, as far as tests use them: --nid, --peer, --route, --set, --op,
- * --size, --window, --interval, --count, --timeout, --plant, --log, --timeline, --duration, --json
- * (fewer keys; the only latency is the largest); --verify is always on, --name says nothing.
- * Interfaces and routes that are there already are used, and stay. It does not keep the namespace
- * from going away, and ends when that does.
+ * Options are those of lnetperf that tests use: --nid, --peer, --route, --set, --op, --size,
+ * --window. Also --interval, --count, --timeout, --plant, --log, --timeline, --duration, --json
+ * (fewer keys). --verify is always on, and --name has no effect. Existing interfaces and routes are
+ * used, and are not removed. The program does not keep the namespace alive, and ends when the
+ * namespace does.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +32,7 @@ static struct {
 	const char *netns, *log;
 	bool client, json;
 	int64_t timeline_ns, duration_ns;
-	char text[2048];		/* what goes to the kernel */
+	char text[2048];		/* text for the kernel */
 	char *nids[MAX_RAILS];
 	unsigned int nr_nids;
 } opt;
@@ -40,9 +40,9 @@ static struct {
 static struct {
 	unsigned long long ok, failed, perhaps, corrupted, suppressed;
 	uint32_t resent, hedged, slowest_us;
-	uint32_t sent[MAX_RAILS], base[MAX_RAILS];	/* now; sums of lives before */
+	uint32_t sent[MAX_RAILS], base[MAX_RAILS];	/* now; in earlier lives */
 	int64_t first_ns, last_ns, gap_ns, max_gap_ns;
-	uint32_t *took_us;		/* of each request that is done */
+	uint32_t *took_us;		/* of each request that succeeded */
 	size_t nr_took, room;
 } sum;
 
@@ -140,7 +140,7 @@ static void options(int argc, char **argv)
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-/* The counters of an interface that went and came again begin anew. */
+/* If an interface is deleted and added again, its counters begin at 0. */
 static uint32_t sent(unsigned int i)
 {
 	return sum.base[i] + sum.sent[i];
@@ -175,7 +175,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The value below which @percent of the sorted times are. */
+/* Returns the quantile of the sorted times for @percent. */
 static uint32_t quantile_us(unsigned int percent)
 {
 	return sum.nr_took ? sum.took_us[(sum.nr_took - 1) * percent / 100] : 0;
@@ -226,7 +226,7 @@ static void line(int64_t now_ns)
 	sum.gap_ns = 0;
 }
 
-/* Of the node, which may have been there before. */
+/* Counters of the node, which may have existed before the load. */
 static void take_counts(const struct perf_rec *rec)
 {
 	static struct perf_rec first;
@@ -278,7 +278,7 @@ static void end(void)
 
 /* ---- the load -------------------------------------------------------------------------------- */
 
-/* In the namespace it is opened only: who lives there would keep it. */
+/* Enters the namespace only to open the device: a process in the namespace would keep it alive. */
 static int device_open(void)
 {
 	char path[256];
@@ -309,7 +309,7 @@ static void ask_to_end(int fd)
 		die("stop");
 }
 
-/* Until the load has ended; 0 or what it says. */
+/* Reads records until the load has ended. Returns 0 or the errno of the load. */
 static int pump(int fd, int log)
 {
 	struct perf_rec rec[256];
@@ -331,7 +331,9 @@ static int pump(int fd, int log)
 	}
 }
 
-/* One that comes just before a read waits for the next record, of which twenty come a second. */
+/*
+ * A signal just before a read takes effect at the next record; there are twenty records per second.
+ */
 static void signals(void)
 {
 	struct sigaction act = { .sa_handler = on_signal };

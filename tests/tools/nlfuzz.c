@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * nlfuzz SEED SECONDS [FILE]: tells the kernel's LNet anything over generic netlink, and hopes that
- * it stays.
+ * nlfuzz SEED SECONDS [FILE]: sends random requests to the kernel's LNet over generic netlink. The
+ * kernel must not crash.
  *
- * Requests are built of what real ones are made of, keys, numbers and lists, or are real ones that
- * nlrecord wrote to FILE with some attributes lost, doubled, exchanged, buried in lists; half of
- * them are then broken. Nobody reads most of the answers. Exit 0: the node still answers.
+ * Some requests are built from keys, numbers and lists of real requests. Others are real requests
+ * that nlrecord wrote to FILE, with some attributes lost, duplicated, exchanged or nested in lists.
+ * Half of all requests are then damaged. Most answers are not read. Exit 0: the node still answers.
  */
 #include <errno.h>
 #include <linux/genetlink.h>
@@ -42,7 +42,7 @@ static const char *const words[] = {
 struct request {
 	uint8_t buf[SIZE];
 	uint32_t len;
-	uint16_t flags;			/* of the header, and what follows there */
+	uint16_t flags;			/* of the netlink header; the next two of the generic one */
 	uint8_t cmd, version;
 };
 
@@ -186,7 +186,7 @@ static void bury(struct request *r, const uint8_t *attr, unsigned int depth)
 	attr_end(r, at);
 }
 
-/* Something in the place of @attr. */
+/* Puts something in place of @attr. */
 static void put_other(struct request *r, const uint8_t *attr)
 {
 	const struct nlmsghdr *h = record[draw(nr_records)];
@@ -223,7 +223,7 @@ static void put_other(struct request *r, const uint8_t *attr)
 	}
 }
 
-/* The attributes at @at with one of @odds replaced. */
+/* Puts the attributes at @at; one in @odds is replaced. */
 static void put_mutated(struct request *r, const uint8_t *at, uint32_t len, unsigned int odds)
 {
 	while (attr_fits(at, len) && r->len < ROOM) {
@@ -260,7 +260,7 @@ static void make_real(struct request *r)
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-/* Bytes changed, an end cut off. */
+/* Changes bytes, or cuts off the end. */
 static void spoil(struct request *r)
 {
 	unsigned int nr = draw(6);
@@ -276,7 +276,7 @@ static const uint8_t commands[] = { 1, 2, 2, 2, 3, 3, 3, 4, 5, 6, 6, 7, 8, 9, 10
 static const uint16_t flags[] = { 0, 0x300, 0x300, 0x320, 0x400, 0x400, 0x600, 0x100, 0x200,
 				  0x800, 0xffff };
 
-/* Mostly as commands begin: a list of lists, or pairs. */
+/* Mostly as real commands begin: a list of lists, or pairs. */
 static void make_up(struct request *r)
 {
 	uint32_t outer;
@@ -326,13 +326,13 @@ static int send_one(struct nl_sock *sk, int family, const struct request *r)
 	msg.g.version = r->version;
 	memcpy(msg.body, r->buf, r->len);
 	sent = msg.h.nlmsg_len;
-	/* More or less than the header says. */
+	/* a length above or below the real one */
 	if (!draw(30))
 		msg.h.nlmsg_len = draw(2 * msg.h.nlmsg_len);
 	return (int)sendto(nl_socket_get_fd(sk), &msg, sent, MSG_DONTWAIT, (void *)&to, sizeof(to));
 }
 
-/* Some answers are read, of some only a part, most are left to the end of the socket. */
+/* Reads some answers, some of them only in part; most are dropped with the socket. */
 static void read_some(struct nl_sock *sk)
 {
 	unsigned int nr = draw(4) ? 0 : draw(12);

@@ -29,8 +29,8 @@
 #include "uapi/lnet_nl.h"
 
 #define BUFFER	32768
-#define PAUSE_MS 5		/* before each datagram: the kernel fills the buffer meanwhile */
-#define AFTER_MS 200		/* in which nothing may follow the end */
+#define PAUSE_MS 5		/* before each datagram, so that the kernel fills the buffer */
+#define AFTER_MS 200		/* time for which nothing may follow the end */
 
 static struct {
 	unsigned int datagrams, values, longest;
@@ -78,7 +78,7 @@ static bool has_colon(const struct nlmsghdr *h)
 	return false;
 }
 
-/* False: the library would end here. */
+/* False: the library would stop reading here. */
 static bool datagram_read(const unsigned char *buf, int len)
 {
 	const struct nlmsghdr *h = (const void *)buf;

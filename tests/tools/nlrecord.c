@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * nlrecord NAME FILE: a node for lnetctl that answers yes to everything and writes down what it was
- * asked, until it is killed.
+ * nlrecord NAME FILE: a node for lnetctl that reports success for every request and writes the
+ * requests to FILE, until it is killed.
  *
- * The file is one message after the other as they were sent, each from a multiple of 4 bytes on:
- * what nlfuzz begins with. A line on stdout says that it listens.
+ * The file has the messages as they were sent, each aligned to 4 bytes; nlfuzz reads it. A line on
+ * stdout reports that the node listens.
  */
 #include <linux/netlink.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ static int listen_as(const char *name)
 	return fd;
 }
 
-/* A dump ends at once, all else is done. */
+/* Answers a dump with an empty one, and any other request with success. */
 static void answer(int fd, const struct nlmsghdr *h, const struct sockaddr_nl *to)
 {
 	struct {

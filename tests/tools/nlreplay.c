@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * nlreplay [-n NAME] CAPTURE.pcap...: the stock tool's requests, byte for byte, to the kernel's
- * LNet or to one's own node NAME. Answers are held against the stock node's: flags, headers, key
- * tables byte for byte, how many values and of which lengths, how it ends. Interfaces and addresses
- * are those of the captures.
+ * nlreplay [-n NAME] CAPTURE.pcap...: sends the stock tool's requests, byte for byte, to the
+ * kernel's LNet or to the user's node NAME. The answers are compared with the stock node's: flags,
+ * headers, number and lengths of values, the end, and key tables byte for byte. Interfaces and
+ * addresses must be those of the captures.
  *
- * Prints what differs. Exit 0: nothing does.
+ * Prints the differences. Exit 0: there are none.
  */
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
@@ -27,10 +27,10 @@
 static unsigned char file[1 << 20];
 static struct nl_sock *sk;
 static int family, failures;
-static uint32_t port;		/* the node's; 0: the kernel */
+static uint32_t port;		/* of the node; 0: the kernel */
 static const char *name;
 
-/* An answer: its messages, in @room. */
+/* An answer: its messages, which are stored in @room. */
 struct answer {
 	const struct nlmsghdr *msg[MESSAGES_MAX];
 	unsigned int nr;
@@ -55,7 +55,7 @@ static bool is_end(const struct nlmsghdr *h)
 	return h->nlmsg_type == NLMSG_ERROR || h->nlmsg_type == NLMSG_DONE;
 }
 
-/* Messages of a datagram that belong to conversation @seq. True: it has ended. */
+/* Collects messages of a datagram with sequence @seq. True: the answer is complete. */
 static bool collect(struct answer *a, const unsigned char *data, size_t len, uint32_t seq)
 {
 	const struct nlmsghdr *h;
@@ -76,7 +76,7 @@ static bool collect(struct answer *a, const unsigned char *data, size_t len, uin
 	return end;
 }
 
-/* ---- asking ---------------------------------------------------------------------------------- */
+/* ---- requests -------------------------------------------------------------------------------- */
 
 static void ask(const struct nlmsghdr *req, struct answer *a)
 {
@@ -97,7 +97,7 @@ static void ask(const struct nlmsghdr *req, struct answer *a)
 	} while (n > 0 && !collect(a, buf, (size_t)n, req->nlmsg_seq));
 }
 
-/* ---- comparing ------------------------------------------------------------------------------- */
+/* ---- comparison ------------------------------------------------------------------------------ */
 
 static bool is_data(const struct nlmsghdr *h)
 {
@@ -156,7 +156,7 @@ static void compare(const struct answer *ours, const struct answer *theirs)
 
 /* ---- captures -------------------------------------------------------------------------------- */
 
-/* Netlink of the record at @at, or NULL; its length, and where the next record is. */
+/* Returns the netlink message of the record at @at and its length, or NULL; advances @at. */
 static const struct nlmsghdr *record(size_t *at, size_t size, size_t *len)
 {
 	const unsigned char *rec = file + *at + 16;
@@ -170,7 +170,7 @@ static const struct nlmsghdr *record(size_t *at, size_t size, size_t *len)
 	return (const void *)(rec + 16);
 }
 
-/* What follows the request in the capture. */
+/* Collects the captured answer to the request before @at. */
 static void captured_answer(struct answer *a, size_t at, size_t size, uint32_t seq)
 {
 	a->nr = 0;
@@ -201,7 +201,7 @@ static void replay(size_t size)
 	}
 }
 
-/* The kernel's if @node is NULL. */
+/* Opens the kernel's node if @node is NULL. */
 static int open_node(const char *node)
 {
 	int one = 1;

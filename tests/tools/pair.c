@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Two nodes in one program and one thread, which take turns: what a request costs both of them can
- * be counted in instructions, whatever else the machine does.
+ * Two nodes in one program and one thread, which run alternately. So the cost of a request at both
+ * nodes can be counted in instructions, independently of other load on the machine.
  *
  *	pair put|put-noack|get WINDOW COUNT [SIZE]
  *
- * The difference of two runs under callgrind or strace, divided by that of their COUNTs, is what a
- * request costs; see manual/performance.md.
+ * The cost of a request is the difference of two runs under callgrind or strace, divided by the
+ * difference of their COUNTs; see manual/performance.md.
  */
 #include <lnet/lnet.h>
 #include <lnet/nid.h>
@@ -28,7 +28,7 @@ struct node {
 	struct lnet_env *env;
 	struct lnet *ln;
 	struct lnet_nid nid;
-	unsigned long nr;	/* requests ended, or taken in */
+	unsigned long nr;	/* requests ended, or received */
 	unsigned long failed;
 };
 
@@ -53,7 +53,7 @@ static void node_start(struct node *n, const char *nid)
 	must("instance", lnet_create(&n->ln, &cfg));
 	must("start", lnet_user_env_start(n->env, n->ln));
 	must("port", lnet_tunable_set(n->ln, "accept_port", PORT));
-	/* What the time that passes would bring is not what is counted. */
+	/* no hedges, and a confirm delay of 1 s: work that depends on time is not to be counted */
 	must("hedge", lnet_tunable_set(n->ln, "hedge", 0));
 	must("delay", lnet_tunable_set(n->ln, "confirm_delay", 1000000000));
 	must("driver", lnet_lnd_register(n->ln, &lnet_socklnd_ops));
@@ -99,7 +99,7 @@ static void post(struct node *n)
 	must("memory", lnet_md_attach(n->ln, me, &cfg, LNET_RETAIN, &md));
 }
 
-/* What the other one sent may take a moment to come: looking in vain is not counted for long. */
+/* Data of the other node may arrive a moment later. The pause limits the cost of empty polls. */
 static void turn(struct node *n)
 {
 	int rc = lnet_progress(n->ln, 0);
@@ -109,7 +109,7 @@ static void turn(struct node *n)
 		usleep(200);
 }
 
-/* @count requests, at most @window under way, as many per call as there is room for. */
+/* Sends @count requests, at most @window in flight, as many per call as the window permits. */
 static void run(struct node *a, struct node *b, const struct lnet_xfer *x, bool get,
 		unsigned long window, unsigned long count)
 {

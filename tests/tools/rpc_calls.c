@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tests of remote calls: two nodes in this process call each other over TCP on loopback. Prints a
- * sum line. */
+/*
+ * Tests of remote calls: two nodes in this process call each other over TCP on loopback. Prints a
+ * line with the sums.
+ */
 #include "plat.h"
 #include <errno.h>
 #include <limits.h>
@@ -231,7 +233,7 @@ static void test_refused(void)
 	equal(!none, true, "no node is left");
 }
 
-/* A node that sends a reply of its own making cannot crash the caller. */
+/* Returns a length above the maximum, which must not crash the caller. */
 static int serve_malformed(void *arg, const struct lnet_rpc_request *request, void *reply,
 			   uint32_t max)
 {

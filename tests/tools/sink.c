@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A plain TCP server that carries the load of an attack, without a node: it reads and discards.
+ * A plain TCP server that receives the load of an attack without any LNet code: it reads and
+ * discards.
  *
  *	sink PORT
  *
- * The first 16 bytes of a connection are two numbers of 64 bits: how many bytes the client sends in
- * all, and how many it must receive in all. The server sends zeros in proportion to what it has
- * read, and drops what the client does not read.
+ * The first 16 bytes of a connection are two numbers of 64 bits: the total of bytes that the client
+ * sends, and the total that it must receive. The server sends zeros in proportion to the bytes that
+ * it has read. It drops bytes that do not fit into the socket because the client does not read.
  */
 #include "plat.h"
 #include <errno.h>
@@ -23,7 +24,7 @@
 struct client {
 	int fd;
 	u64 got, sent;
-	u64 total[2];		/* in, out */
+	u64 total[2];		/* to receive, to send */
 };
 
 static u8 bytes[READ_SIZE];

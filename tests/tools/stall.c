@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * How long a change of interfaces keeps a node with many peers from its traffic.
+ * Measures for how long a change of interfaces stops the traffic of a node with many peers.
  *
- *	stall [PEERS [ROUNDS]]		5000 peers of two and three interfaces, 7 rounds
+ *	stall [PEERS [ROUNDS]]		default: 5000 peers of two and three interfaces, 7 rounds
  *
- * The peers are one driver that answers as they would: an ACK to a PUT, a ping info to a ping. One
- * thread sends a request to one after the other and works, over and over; another adds an
- * interface, takes its link away and gives it back, and deletes it. Discovery is on: all peers are
- * told of each change. Printed is for each kind of change the longest turn (a request and a visit
- * of the worker) of a round: median and worst. Two clocks say how long: the wall's, and one that
- * other programs on the machine do not move: it leaves out when the sender waited for a processor,
- * and is at most what the two threads computed.
- * Exit status 0: all requests succeeded, no turn computed for more than 10 ms. Whether the limit of
- * 1 ms is met is in the last column: a test that is run beside others does not insist on it.
+ * One driver represents all peers and answers as they would: an ACK to a PUT, a ping info to a
+ * ping. One thread repeatedly sends a request to the next peer and works. Another thread adds an
+ * interface, sets its link down and up, and deletes it. Discovery is on: all peers are notified of
+ * each change.
+ *
+ * A turn is a request and a visit of the worker. For each kind of change the program prints the
+ * median and the maximum of the longest turns of the rounds, by two clocks. One is wall time. The
+ * other is independent of other programs: it excludes the time in which the sender waited for a
+ * processor, and is at most the CPU time of the two threads.
+ * Exit status 0: all requests succeeded, and no turn computed for more than 10 ms. The last column
+ * reports the limit of 1 ms, which a test that runs together with others does not require.
  */
 #include <lnet/lnd.h>
 #include <lnet/nid.h>
@@ -33,7 +35,7 @@
 #define LIMIT_US	1000.0
 #define FAIL_US		10000.0
 #define CHANGED		"10.250.0.2@tcp1"
-#define KNOWN_S		60	/* at most, until all peers are discovered */
+#define KNOWN_S		60	/* s: maximum until all peers are discovered */
 #define SETTLE_MAX	40	/* times 50 ms */
 #define SECOND		1000000000ULL
 
@@ -48,7 +50,7 @@ static struct node {
 	struct lnet *ln;
 	lnet_md_t md;
 	atomic_t stopping, nr_failed, nr_ended;
-	atomic_t measured;	/* 1 while the turns of a round are looked at */
+	atomic_t measured;	/* 1 while turns are measured */
 	int schedstat;
 	clockid_t changer;	/* CPU time of the thread that makes the changes */
 	spinlock_t lock;
@@ -98,13 +100,13 @@ static struct lnet_nid peer_nid(unsigned int peer, unsigned int rail)
 	return nid;
 }
 
-/* Every second one has three interfaces. */
+/* Peers with an odd number have three interfaces. */
 static unsigned int rails_of(unsigned int peer)
 {
 	return peer % 2 ? 3 : 2;
 }
 
-/* Who has @nid says what it is asked for. */
+/* Writes the ping info of the peer with @nid. */
 static u32 info_of(const struct lnet_nid *nid, u8 *buf, u32 size)
 {
 	const u8 *addr = (const u8 *)nid->addr;
@@ -141,7 +143,7 @@ static void receive(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni
 	}
 }
 
-/* Header and payload of what the peer says to @asked; false: nothing. */
+/* Makes the peer's reply to @asked: header and payload. False: no reply. */
 static bool answer(const struct lnet_hdr *asked, struct lnet_hdr *hdr, u8 *data, u32 size)
 {
 	memset(hdr, 0, sizeof(*hdr));
@@ -241,7 +243,7 @@ static int echo_send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *a
 	return -ESHUTDOWN;
 }
 
-/* All is answered at once: by then it is too late. */
+/* Each attempt is completed at once, so a cancel is always too late. */
 static void echo_cancel(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att,
 			enum lnet_cancel how)
 {
@@ -299,7 +301,7 @@ static void turn(void)
 	must(lnet_progress(node.ln, 0), "progress");
 }
 
-/* How long this thread could have run, had it had a processor. */
+/* Returns the time for which this thread has waited for a processor. */
 static double unserved_us(void)
 {
 	char text[100] = "";
@@ -375,7 +377,7 @@ static void node_up(void)
 	must(lnet_create(&node.ln, &cfg), "node");
 	must(lnet_user_env_start(node.env, node.ln), "start");
 	must(lnet_lnd_register(node.ln, &echo_ops), "driver");
-	/* All are told within a round. */
+	/* so that all peers are notified within a round */
 	must(lnet_tunable_set(node.ln, "push_rate", 50000), "push_rate");
 	must(lnet_tunable_set(node.ln, "push_delay", SECOND / 100), "push_delay");
 	must(lnet_tunable_set(node.ln, "peers_max", 2 * nr_peers), "peers_max");
@@ -391,7 +393,7 @@ static bool is_known(const struct lnet_peer *peer)
 	return lnet_nid_is_lo(&peer->primary) || (peer->disc.known && peer->nr_pnis > 1);
 }
 
-/* Each has been spoken to and was asked for its interfaces. */
+/* Sends requests until all peers have been discovered. */
 static void meet(void)
 {
 	double end_us = now_us(CLOCK_MONOTONIC) + KNOWN_S * 1e6;
@@ -450,7 +452,7 @@ struct found {
 	u64 nr_pushes;
 };
 
-/* Until all that are told have been. */
+/* Waits until all pushes of a change have been sent. */
 static void settle(enum kind kind)
 {
 	u64 before, now = lnet_stat_sum(node.ln, LNET_C_pushes_sent);
@@ -478,7 +480,7 @@ static void measure(enum kind kind, unsigned int round, struct found *f)
 	call_us = now_us(CLOCK_MONOTONIC) - call_us;
 	settle(kind);
 	atomic_set(&node.measured, 0);
-	usleep(20000);			/* the turn that is under way */
+	usleep(20000);			/* until the current turn has ended */
 	spin_lock(&node.lock);
 	f->wall_us[round] = node.wall_us;
 	f->used_us[round] = node.used_us;

@@ -57,7 +57,7 @@ static int on_message(struct nl_msg *msg, void *unused)
 	return NL_OK;
 }
 
-/* A request and its answer: 0 or a libnl error. @name: of a session that is made. */
+/* Sends a request and reads the answer. Returns 0 or a libnl error. @name: of a new session. */
 static int tell(int flags, uint8_t cmd, const char *name)
 {
 	struct nl_sock *sk = nl_socket_alloc();
@@ -97,7 +97,7 @@ static int named(uint32_t op, const char *name)
 	return ask(op, &a, sizeof(a));
 }
 
-/* An entry and the head that it is in. */
+/* A list of one result: its head and its entry. */
 struct result {
 	struct { uint64_t next, prev; } head;
 	struct lnet_lst_result entry;
@@ -189,7 +189,7 @@ static void session(const char *client, const char *server)
 	expect("none", named(LNET_LST_GROUP_ADD, "x"), -ESRCH);
 }
 
-/* Addresses of everywhere, among them ours; the kernel must not mind. */
+/* Sends random addresses, some of them valid. The kernel must not crash. */
 static void garbage(unsigned long nr)
 {
 	static uint64_t args[32];

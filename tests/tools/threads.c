@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Many threads use the same nodes at once, over the loopback and over TCP, in each progress mode;
- * made to be run under a sanitizer. Exit status 0: every request succeeded, with one final event.
+ * Many threads use the same nodes at the same time, over the loopback and over TCP, in each
+ * progress mode. The program is intended for a sanitizer. Exit status 0: every request succeeded,
+ * with one final event.
  */
 #include <lnet/progress.h>
 #include <lnet/socklnd.h>
@@ -11,7 +12,10 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* Two copies of one request may land at once: the same bytes in the same place, by design. */
+/*
+ * Two attempts of one request may be received at the same time: the same bytes into the same
+ * memory, by design.
+ */
 const char *__tsan_default_suppressions(void);
 const char *__tsan_default_suppressions(void)
 {
@@ -117,7 +121,7 @@ struct run {
 	enum lnet_progress_mode mode;
 	bool sock;
 	unsigned int nr_shards;
-	/* node 0 alone sends, and node 1 does not know that the two interfaces are one node */
+	/* only node 0 sends, and node 1 does not know that the two interfaces belong to one node */
 	bool apart;
 };
 
@@ -189,7 +193,7 @@ static void stress(const struct run *r)
 		node_down(&nodes[i]);
 }
 
-/* Asks whose an interface is, as `peer show` does. */
+/* Looks up the peer of an interface, as `peer show` does. */
 static void *ask_whose(void *arg)
 {
 	struct lnet_nid *nid = arg;
@@ -204,7 +208,7 @@ static void *ask_whose(void *arg)
 	return NULL;
 }
 
-/* An interface that traffic made becomes a configured peer's while others look at it. */
+/* A dynamically created interface is added to a configured peer, while a thread looks it up. */
 static void moves(void)
 {
 	static const struct run r = { "", LNET_PROGRESS_SERVICE, false, 2 };

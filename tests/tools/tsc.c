@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Says in kHz how fast the time stamp counter counts, and nothing where there is none. */
+/* Prints the frequency of the time stamp counter in kHz, or nothing on a machine without one. */
 #include <stdint.h>
 #include <stdio.h>
 #include <time.h>
@@ -22,7 +22,7 @@ static int64_t now(void)
 	return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
 
-/* Of many the one that nothing came between. */
+/* Returns the one of many readings with the shortest time between its two reads of the clock. */
 static struct reading reading(void)
 {
 	struct reading best = { 0 };
