@@ -16,7 +16,7 @@
  * Mutants (-DM_...): see tests/model/rows; each must fail.
  *
  * Properties: only edges of the table are taken. Whenever nothing is in flight and nothing is due,
- * each node that sends requests knows the current info of the other, and the other knows its info.
+ * each node that sends requests and its peer know the current info of each other.
  * A node that is switched off is known by one NID. No discovery stops in an intermediate state.
  */
 #ifndef CHANGES

@@ -6,8 +6,8 @@
  * Two rails, FIFO both ways per connection set. A payload has two pieces; each one reads or writes
  * memory. A reset loses everything in flight on its rail, both ways, and aborts half-received
  * payloads. When nothing is in flight and all attempts are used, one more attempt, without a fault
- * after it, must finish the request, and all memory must be released. A run that cannot end in this
- * way is an invalid end state.
+ * after it, must finish the request. Then all memory must be released. A run that cannot end in
+ * this way is an invalid end state.
  *
  * Kinds (-D): PUT (acknowledged later, cumulatively), PUTACK, GET. Bounds: NREQ requests, ATT
  * attempts each, RESETS in all. ROUTED: a confirm message is separate and uses either rail; else it

@@ -82,7 +82,7 @@ byte tries[NREQ];			/* attempts with the current request ID */
 byte free_seq;				/* of an aborted request */
 #endif
 
-/* ---- network: sets of what was sent ---- */
+/* ---- network: sets of sent messages ---- */
 byte sent[NREQ];			/* session IDs with which the request was sent (bits) */
 byte seq_sent[NREQ * 4];		/* ... and the sequence, per session ID (at most 3) */
 #ifdef ONCE

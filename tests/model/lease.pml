@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Which console leads a node of a self-test. Two consoles request that the node join their
- * sessions, each with force or without, work in them, release the node, and die; the node may
- * restart. Requests and replies are lost, or arrive at any later time, in any order, also after
- * their sender abandoned them or died.
+ * sessions, with or without force, work in them, release the node, and die. The node may restart.
+ * Requests and replies are lost, or arrive at any later time, in any order, also after their sender
+ * abandoned them or died.
  *
  * The table is lnet/selftest/lease.def: a step that is not an edge fails. One atomic step = one
  * hold of the lock of the service at the node or at a console. Inlines have the names of the
@@ -110,7 +110,7 @@ inline session_end(how) {
 
 /* make_locked() */
 inline make(i) {
-	/* no console loses the node to one that does not know of it, or gets it back unknowingly */
+	/* no console loses the node to one that does not know of it, or regains it unknowingly */
 	assert(net[i].sent_at == epoch || (held == 0 && !fenced[net[i].who]));
 	if
 	:: held != 0 -> session_end(LEASE_FENCED)

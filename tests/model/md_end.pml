@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The end of a memory descriptor: requests by it (or, with TARGET, messages into it) begin, are
- * with their drivers, are answered, are received, or exceed their deadline. Meanwhile the
- * descriptor is unlinked or used up, and its events are delivered.
+ * The end of a memory descriptor. Requests by it (with TARGET: messages into it) begin, are with
+ * their drivers, are answered, are received, or exceed their deadline. Meanwhile the descriptor is
+ * unlinked or used up, and its events are delivered.
  *
  * The table is lnet/model/states/op.def itself: a step that is not an edge fails. One atomic step =
  * one hold of the MD's lock, or of a request's shard; each request has its own shard. Inlines have

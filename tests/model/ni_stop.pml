@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The end of an interface. It is deleted while requests wait for its credits, are with its driver
- * or wait for replies, a path is being probed, and a connection is being opened. A message is being
- * received or queued, and a command holds a reference. Then an NI with the same NID is added.
+ * or wait for replies. Meanwhile a path is probed, a connection is opened, a message is received or
+ * queued, and a command holds a reference. Then an NI with the same NID is added.
  *
  * The tables are lnet/model/states/ni.def and att.def: a step that is not an edge fails, and
- * credits and holds change by the columns. One atomic step = one hold of the lock of a shard, or of
- * all where a state of the interface is published, or a driver call without any lock. Inlines have
- * the names of the functions that they model in lnet/manage/ni_config.c, send.c, attempt.c, match.c
- * and path.c. Requests are 0 and 1, the probe is 2.
+ * credits and holds change by the columns. One atomic step = one hold of the lock of a shard, or a
+ * driver call without any lock. A state of the interface is published under the locks of all
+ * shards. Inlines have the names of the functions that they model in lnet/manage/ni_config.c,
+ * send.c, attempt.c, match.c and path.c. Requests are 0 and 1, the probe is 2.
  *
  * -DOTHER: there is another interface; else the whole net is removed. -DAGAIN: the same NID is
  * added.

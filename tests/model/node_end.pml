@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The end of a node. lnet_destroy() runs while requests wait for a peer's reply to a ping or for
+ * The end of a node. lnet_destroy() runs while requests wait for the reply to a ping or for
  * credits, are with their driver or unanswered, or wait between two tries. Meanwhile a request is
  * received and answered, a path is pinged, events are delivered, and handlers send further
  * requests.
  *
  * The tables are lnet/model/states/op.def, att.def and ni.def: a step that is not an edge fails,
- * and credits and holds change by the columns. One atomic step = one hold of a shard, or of all
- * where a state of the interface is published, or a driver call without any lock. Inlines have the
- * names of the functions that they model in lnet/instance.c, send.c, op.c, ni_config.c and
- * recover.c. Operations 0 and 1 are requests: the handler of the first one's final event makes the
- * second. 2 is the reply to a received message, 3 is a ping.
+ * and credits and holds change by the columns. One atomic step = one hold of a shard, or a driver
+ * call without any lock. A state of the interface is published under the locks of all shards.
+ * Inlines have the names of the functions that they model in lnet/instance.c, send.c, op.c,
+ * ni_config.c and recover.c. Operations 0 and 1 are requests: the handler of the first one's final
+ * event makes the second. 2 is the reply to a received message, 3 is a ping.
  *
  * Bounds (-D): TRIES of a request, PINGS.
  * Mutants (-DM_...): see tests/model/rows; each must fail.

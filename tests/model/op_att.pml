@@ -110,8 +110,8 @@ byte tries;
 byte nr_held;
 bool landing;			/* a REPLY is being copied into the memory, no lock held */
 byte att_epoch[2];		/* path epoch under which it was handed to the fabric */
-byte lost[2];			/* path i (over which attempt i goes): epochs below this are lost */
-bool owed_send[2];		/* a pass has it on p->send, or is in ops->send() */
+byte lost[2];			/* path i (of attempt i): epochs below this are lost */
+bool owed_send[2];		/* the attempt is on p->send of a pass, or in ops->send() */
 bool owed_cancel[2];		/* a pass is about to call ops->cancel(), or is in it */
 /* the driver completed it while a pass was about to call the driver: the pass finishes it */
 bool back[2];

@@ -196,7 +196,7 @@ inline ping_failed() {
 			:: skip
 			fi;
 			down = true
-		:: skip			/* it may be slow; no memory; cancelled */
+		:: skip			/* not attributed: slow, no memory, or cancelled */
 		fi;
 		recovering = RECOVER_SLOW;
 		in_line = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A router's buffers and the router credits of two senders: messages for two destinations arrive,
+ * A router's buffers and the router credits of two senders. Messages for two destinations arrive,
  * are received, fail, are forwarded, and are aborted while they wait, in every order.
  *
  * The table is lnet/model/states/rx.def itself: a step that is not an edge fails, and credits and

@@ -35,7 +35,7 @@ struct member {
 	struct lnet *ln;
 	lnet_md_t source;
 	u32 *partner;		/* nodes, crowd->partners of them */
-	u32 turn, turns_until;	/* requests so far; when each partner has got one */
+	u32 turn, turns_until;	/* requests so far; when each partner has one */
 	u64 pushes_before, probes_before;
 	u8 byte[2];
 };

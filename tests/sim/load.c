@@ -410,7 +410,7 @@ static void issue(struct sim_world *w, void *arg, u64 num)
 
 /* ---- lives of nodes -------------------------------------------------------------------------- */
 
-/* A life has ended: sides without a last event get none. */
+/* A life has ended: sides without a last event will have none. */
 static void on_down(struct sim_world *w, u32 node)
 {
 	struct sim_load *load = w->load;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Replay of a recording. The core's structs are rebuilt from a snapshot. Then the core's code gets
- * the recorded inputs and makes the decisions again. See manual/developer/recorder.md.
+ * Replay of a recording. The core's structs are rebuilt from a snapshot. Then the core's code runs
+ * with the recorded inputs and makes the decisions again. See manual/developer/recorder.md.
  */
 #ifndef TESTS_SIM_REPLAY_H
 #define TESTS_SIM_REPLAY_H

@@ -115,7 +115,7 @@ static void run(struct world *x)
 		sim_fail(&x->w, "the batch still runs after %u ms", RUN_MAX_MS);
 }
 
-/* Clients send each request once; servers get these, MAKE_SESSION, three TESTs, QUERY_STATs. */
+/* Clients send each request once; servers receive these, MAKE_SESSION, three TESTs, QUERY_STATs. */
 static void compare(struct world *x)
 {
 	u64 nr = nr_clients(x), each = (u64)x->t->loops * x->t->concur;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Measures the memory that an idle connection costs a node in user space: bytes of the heap, with
- * everything that the peer of the connection needs.
+ * Measures the heap memory that an idle connection costs a node in user space, including all memory
+ * for the peer of the connection.
  *
  *	idle [NR [LIMIT]]	default: 2000 connections, one peer each; at most 5120 bytes each
  *

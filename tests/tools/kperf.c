@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * lnetperf for a node of the kernel: makes lnet_load.ko send or answer requests in a network
- * namespace, writes its log to a file, and prints the same lines as lnetperf.
+ * lnetperf for a node of the kernel. It makes lnet_load.ko send or answer requests in a network
+ * namespace. It writes the log of the module to a file, and prints the same lines as lnetperf.
  *
  *	kperf client|server [--netns NAME] OPTION...
  *

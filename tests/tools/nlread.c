@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * nlread COMMAND FLAGS VERSION [source=NID] [NID...]: sends a request to the kernel's LNet and
+ * nlread COMMAND FLAGS VERSION [source=NID] [NID...]: sends a request to the kernel's LNet. It
  * reads the reply as stock's library does: slowly, with a receive buffer of 32 KiB. A datagram
  * without a value ends the document for that library, so none may precede the end. Nothing may
- * follow the end. The library reads values as YAML, so no text may have ": ". source=NID names
- * the interface that sends a ping.
+ * follow the end. The library reads values as YAML, so no text may have ": ". source=NID names the
+ * interface that sends a ping.
  *
  * Prints the numbers of datagrams and values, the bytes of the longest datagram, and the errno at
  * the end. Exit 0: the library would have read the whole reply.

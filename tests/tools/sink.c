@@ -5,9 +5,9 @@
  *
  *	sink PORT
  *
- * The first 16 bytes of a connection are two numbers of 64 bits: the total of bytes that the client
- * sends, and the total that it must receive. The server sends zeros in proportion to the bytes that
- * it has read. It drops bytes that do not fit into the socket because the client does not read.
+ * The first 16 bytes of a connection are two numbers of 64 bits: how many bytes the client sends,
+ * and how many it must receive. The server sends zeros in proportion to the bytes that it has read.
+ * It drops bytes that do not fit into the socket because the client does not read.
  */
 #include "plat.h"
 #include <errno.h>

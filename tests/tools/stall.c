@@ -11,10 +11,10 @@
  *
  * A turn is a request and a visit of the worker. For each kind of change the program prints the
  * median and the maximum of the longest turns of the rounds, by two clocks. One is wall time. The
- * other is independent of other programs: it excludes the time in which the sender waited for a
- * processor, and is at most the CPU time of the two threads.
- * Exit status 0: all requests succeeded, and no turn computed for more than 10 ms. The last column
- * reports the limit of 1 ms, which a test that runs together with others does not require.
+ * other is independent of other programs. It excludes the time in which the sender waited for a
+ * processor, and is at most the CPU time of the two threads. Exit status 0: all requests succeeded,
+ * and no turn computed for more than 10 ms. The last column reports the limit of 1 ms, which a test
+ * that runs together with others does not require.
  */
 #include <lnet/lnd.h>
 #include <lnet/nid.h>

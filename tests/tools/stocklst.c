@@ -2,7 +2,7 @@
 /*
  * stocklst CLIENT SERVER | garbage NUMBER | nobody: sends the requests of stock's lst to the
  * kernel's console, by the netlink family and ioctl 63. It runs a whole session with a ping test
- * from CLIENT to SERVER; or NUMBER ioctls of garbage; or one ioctl that must fail with EACCES.
+ * from CLIENT to SERVER, NUMBER ioctls of garbage, or one ioctl that must fail with EACCES.
  *
  * Prints each failed check. Exit 0: no check failed.
  */
