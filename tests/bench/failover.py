@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The table of tests/bench/failover, from what the oracle said of each, into the manual."""
+"""Makes the table of tests/bench/failover from the oracle's output for each transport. Writes it into the manual."""
 
 import os
 import re
@@ -13,7 +13,7 @@ NAMES = {
     "knet-passive": "libknet, one link in use", "knet-active": "libknet, all by both links",
     "openmpi": "Open MPI, ob1 over TCP",
 }
-# Longest times aimed at, in ms: half of the cuts, 99 of 100.
+# Aims for the longest time without a completed request, in ms: p50 and p99 over the cuts.
 AIMS = {"lnet": (25, 60), "lnet-bulk": (None, 100), "lnet-link": (10, None)}
 TIMES = re.compile(r"^(.+?): (\d+) times, median ([\d.]+) ms, worst ([\d.]+) ms(?:, 99% ([\d.]+) ms)?$")
 SUM = re.compile(r"oracle: (\d+) issued, (\d+) done, .*?: (\d+) lost, (\d+) duplicated, (\d+) corrupted, "
@@ -21,7 +21,7 @@ SUM = re.compile(r"oracle: (\d+) issued, (\d+) done, .*?: (\d+) lost, (\d+) dupl
 
 
 def read(lines):
-    """name -> {kind of time: (how many, median, 99 of 100, worst), "sum": what the oracle counted}"""
+    """Returns name -> {kind of time: (count, median, p99, worst), "sum": the oracle's counts}."""
     of, one = {}, None
     for line in lines:
         if line.startswith("== "):
@@ -36,7 +36,7 @@ def read(lines):
 
 
 def stall(one):
-    """Of the cuts themselves, whatever they are called."""
+    """The times of the cuts, of either kind."""
     return one.get("drop") or one.get("link-down")
 
 
@@ -50,7 +50,7 @@ def row(name, one):
 
 
 def conditions(rounds):
-    """Where it was measured, as far as it matters; the load is that of the last quarter of an hour."""
+    """The conditions of the measurement. The load is the average of the last 15 minutes."""
     return "%d rounds, %d processors, load %.1f, Linux %s." % (rounds, len(os.sched_getaffinity(0)), os.getloadavg()[2],
                                                                os.uname().release.split("-")[0])
 
@@ -62,7 +62,7 @@ def table(of):
 
 
 def missed(of):
-    """Aims that were not met, in words."""
+    """Yields a text for each aim that was not met."""
     for name, aims in AIMS.items():
         got = stall(of.get(name, {}))
         for aim, value, what in zip(aims, got[1:3] if got else (), ("p50", "p99")):

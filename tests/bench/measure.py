@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The measurements: of plain sockets, of ours, and of peers. Each is a function of (bench) that gives figures by name:
-microseconds of a round trip, messages or megabytes per second, or as the name says."""
+"""The measurements of plain sockets, of LNet, and of other transports (`peers'). Each is a function of a Bench, and
+returns figures by name. Their units are microseconds, messages or megabytes per second, or the unit in the name."""
 
 import json
 import os
@@ -14,7 +14,7 @@ CROWD = 1000
 
 
 class Bench:
-    """What all measurements need: where, how long, and the programs."""
+    """The common parameters of all measurements: place, duration and folder of the programs."""
 
     def __init__(self, place, seconds, out):
         self.place, self.seconds, self.out = place, seconds, out
@@ -66,14 +66,14 @@ class Bench:
         return words + ["--peer", ",".join(others), "--port", str(self.place.port), "--json"]
 
     def ours(self, *options, rails=1, crowd=0):
-        """What both ends say: a new server each time, so that its figures are of this measurement alone."""
+        """Returns the figures of client and server. Each call starts a new server, to count only this measurement."""
         place, program = self.place, self.program("lnetperf")
         many = ["--crowd", "%d,%s@tcp" % (crowd, place.crowd)] if crowd else []
         server = place.start_ready(place.run_b + [program, "server"] + self.nids(2, rails) + many)
         try:
             said = place.run(place.run_a + [program, "client"] + self.nids(1, rails) + many + [
                 "--duration", str(self.seconds)] + list(options), self.seconds + crowd / 50)
-            time.sleep(0.02)    # what is one-way may still be on its way
+            time.sleep(0.02)    # one-way messages may still be in flight
         finally:
             served = place.end(server)
         mine = json.loads(said)
@@ -84,7 +84,7 @@ class Bench:
     # ---- peers
 
     def peer(self, name, what, env=None):
-        """A program of tests/bench/peers that serves once."""
+        """Runs a program of tests/bench/peers. Its server serves one client and ends."""
         place, port = self.place, str(self.place.new_port())
         program = self.program("tests", "bench", "peers", name)
         rest = [what, place.address(2), port, str(self.seconds)]
@@ -101,14 +101,14 @@ class Bench:
         net = place.address(0) + ("/24" if place.apart else "/8")
         launch = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--mca", "pml", "ob1", "--mca", "btl", "self,tcp",
                   "--mca", "btl_tcp_if_include", net, "--mca", "mpi_yield_when_idle", "1"]
-        # What starts them is in A and must be reached from B.
+        # mpirun runs in A, and the program in B must reach it.
         env = {"PMIX_MCA_ptl_base_remote_connections": "1", "PMIX_MCA_ptl_base_if_include": "a0"} if place.apart else {}
         said = place.run(place.run_a + launch + ["-n", "1", program, "client"] + rest + [
             ":", "-n", "1"] + place.run_b + [program, "server"] + rest, self.seconds, env)
         return float(said)
 
     def ucx_once(self, test, size, number):
-        """Typical latency in us, and messages per second."""
+        """Returns the typical latency in us, and messages per second."""
         place, port = self.place, str(self.place.new_port())
         env = {"UCX_TLS": "tcp", "UCX_NET_DEVICES": "b0" if place.apart else "lo", "UCX_WARN_UNUSED_ENV_VARS": "n"}
         server = place.start_listening(place.run_b + ["ucx_perftest", "-p", port], port, env)
@@ -123,7 +123,7 @@ class Bench:
         return float(words[-7]), float(words[-1])
 
     def ucx(self, test, size, first):
-        """It counts iterations and not time: as many as took that long before."""
+        """ucx_perftest takes a number of iterations, not a duration. The number is the previous rate times @seconds."""
         number = self.iterations.get(test, 0)
         if not number:
             _, rate = self.ucx_once(test, size, first)
@@ -143,7 +143,7 @@ def small_window(b):
 
 
 def small_oneway(b):
-    # As many as the target has room for unconfirmed: it confirms after a quarter of them, or 10 ms.
+    # 1024 is the size of the target's window. The target confirms after a quarter of the window, or after 10 ms.
     mine, served = b.ours("--op", "put-noack", "--window", "1024")
     return {"oneway": served["done"] / mine["seconds"]}
 
@@ -210,7 +210,7 @@ def apart(b):
 
 
 def rails(b):
-    """For MPTCP, which the kernel has."""
+    """As apart(). A separate function, because OF_PEERS lists it for MPTCP, which needs no package."""
     return apart(b)
 
 
@@ -218,7 +218,7 @@ zmq, fabric = built("zeromq", "libzmq3-dev"), built("libfabric", "libfabric-dev"
 mpi, ucx = built("openmpi", "openmpi-bin or libopenmpi-dev"), has("ucx_perftest", "ucx-utils")
 iperf3 = has("iperf3", "iperf3")
 
-# (what it needs, the measurement), neighbours side by side.
+# (requirement, measurement). Measurements that the tables compare are neighbours.
 ALL = [
     (always, lambda b: {"pingpong": b.pingpong()}),
     (always, plain("raw_rtt", "rtt")),

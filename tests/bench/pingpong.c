@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* pingpong ADDRESS PORT [SECONDS]: what a round trip of raw.c is judged by; the median in us. */
+/* pingpong ADDRESS PORT [SECONDS]: reference for round trips of raw.c; prints the median in us. */
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <stdio.h>

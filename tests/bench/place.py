@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Where the two ends are: in two network namespaces joined by two veth rails, or else on loopback addresses. What is
-started or made there is taken down again, by name and by process id.
+"""The place of the two ends: two network namespaces joined by two veth rails, or else loopback addresses. A Place
+removes the namespaces and ends the processes that it made, by name and by process ID.
 
-        A 10.0.0.1 [a0] ---------- [b0] 10.0.0.2 B      rail 0; 10.2.0.0/16 is B, too: addresses of a crowd
+        A 10.0.0.1 [a0] ---------- [b0] 10.0.0.2 B      rail 0; B also has 10.2.0.0/16, for the nodes of a crowd
           10.1.0.1 [a1] ---------- [b1] 10.1.0.2        rail 1
 """
 
@@ -15,7 +15,7 @@ WAIT_S = 20
 
 
 class Failed(Exception):
-    """A measurement did not come to its end; its text says why."""
+    """A measurement was not completed; the text has the reason."""
 
 
 def quietly(command):
@@ -38,8 +38,8 @@ class Place:
         return ["ip", "netns", "exec", space] if self.apart else []
 
     def alone(self, which):
-        """Each end on a processor of its own, and in nobody's way: where the system puts two that wake each other is
-        chance, and the base of every ratio is another if they share one."""
+        """The command prefix that runs an end on a separate processor; as root, also at the highest priority. Otherwise
+        the scheduler may put both ends on one processor or on two, and the base of every ratio depends on this."""
         processors = sorted(os.sched_getaffinity(0))
         first = [] if os.getuid() else ["nice", "-n", "-20"]
         return first + ["taskset", "-c", str(processors[which])]
@@ -48,11 +48,11 @@ class Place:
         return "two network namespaces, veth" if self.apart else "loopback addresses (%s)" % self.reason
 
     def address(self, end, rail=0):
-        """end: 1 is A's, 2 is B's."""
+        """@end: 1 is A, 2 is B."""
         return "%d.%d.0.%d" % (10 if self.apart else 127, rail, end)
 
     def new_port(self):
-        """For one that serves once: the port before may not be free yet."""
+        """For a server that serves one client: the previous port may not be free yet."""
         self.next_port += 1
         return self.next_port
 
@@ -77,7 +77,7 @@ class Place:
         if not quietly(["ip", "netns", "add", space]):
             raise Failed("ip netns add")
         self.ip(space, "link", "set", "lo", "up")
-        # Peers do not choose: without this they would be measured with what the system has, which may pace.
+        # The other programs do not set a congestion control. The system's default may pace packets.
         quietly(["ip", "netns", "exec", space, "sysctl", "-q", "-w", "net.ipv4.tcp_congestion_control=reno"])
         quietly(["ip", "-n", space, "mptcp", "limits", "set", "subflows", "2", "add_addr_accepted", "2"])
 
@@ -96,9 +96,9 @@ class Place:
             self.rail_up(r)
         self.ip(self.b, "route", "add", "local", "10.2.0.0/16", "dev", "lo")
         self.ip(self.a, "route", "add", "10.2.0.0/16", "via", self.address(2))
-        # The second subflow goes where the server says that it is, too.
+        # The server advertises its second address, and the client opens the second subflow to it.
         quietly(["ip", "-n", self.b, "mptcp", "endpoint", "add", self.address(2, 1), "dev", "b1", "signal"])
-        # Some peers look at the state of the link, which lags behind.
+        # Some programs check the state of the link, which the kernel updates with a delay.
         self.until(lambda: all(self.link_is_up(space, name + str(r)) for space, name in ((self.a, "a"), (self.b, "b"))
                                for r in (0, 1)), "link")
 
@@ -114,7 +114,7 @@ class Place:
             quietly(["ip", "netns", "del", self.b])
 
     def shape(self, rate):
-        """Each rail to @rate, or not at all."""
+        """Limits each rail to @rate; None: removes the limit."""
         for r in (0, 1):
             device = ["dev", "a%d" % r, "root"]
             if rate:
@@ -133,7 +133,7 @@ class Place:
         return process
 
     def start_ready(self, command, env=None):
-        """A server that says when it is ready."""
+        """Starts a server that prints "ready"."""
         process = self.start(command, env)
         if "ready" not in process.stdout.readline():
             self.end(process, kill=True)
@@ -141,7 +141,7 @@ class Place:
         return process
 
     def start_listening(self, command, port, env=None):
-        """A server that does not say."""
+        """Starts a server that prints nothing: waits until it listens on @port."""
         process = self.start(command, env)
         look = self.run_b + ["ss", "-Hltn", "sport", "=", str(port)]
         self.until(lambda: subprocess.run(look, capture_output=True).stdout or process.poll() is not None, command[0])
@@ -155,7 +155,7 @@ class Place:
             time.sleep(0.02)
 
     def end(self, process, kill=False):
-        """Ends it and gives what it said."""
+        """Ends a process and returns its output."""
         if process.poll() is None:
             process.kill() if kill else process.terminate()
         try:
@@ -169,7 +169,7 @@ class Place:
         return said
 
     def run(self, command, seconds, env=None):
-        """What a client printed."""
+        """Runs a client and returns its output."""
         process = self.start(command, env)
         try:
             said, wrong = process.communicate(timeout=WAIT_S + 4 * seconds)

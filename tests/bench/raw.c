@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What plain TCP sockets do on this machine: the yardstick of `make bench'.
+ * Measures plain TCP sockets on this machine: the base of the ratios of `make bench'.
  *
  *	raw server ADDRESS PORT [mptcp=yes]
  *	raw rtt|oneway|reqack|stream ADDRESS PORT [SECONDS [NAME=VALUE...]]
  *
- * rtt: a message there and back; prints the median in microseconds.
- *	wait=adaptive	both sides poll as the library does: yielding, asleep after 100 us
+ * rtt: round trips of one message; prints the median in microseconds.
+ *	wait=adaptive	both sides poll as the library does: they yield, and sleep after 100 us
  *	wait=block	both sides sleep in recv()
  *	wait=spin	both sides only poll
- *	wait=epoll	as adaptive, but over all connections, by epoll
- *	idle=0		so many connections more, over which nothing goes
- * oneway: batch=64 messages by one writev(); prints messages received per second.
- * reqack: window=64 requests under way; each read is answered by one write of as many answers of
- * 64 bytes, and those by one write of as many requests; prints requests per second.
- * stream: writes of 1 MiB from buffers=16 in turn, which go to as many; 256 KiB at most are read at
- * a time, waiting as rtt does; prints megabytes received per second.
+ *	wait=epoll	as adaptive, but on all connections, with epoll
+ *	idle=0		number of further connections, which are idle
+ * oneway: batch=64 messages per writev(); prints messages received per second.
+ * reqack: window=64 requests in flight. The server counts the requests of each read and sends as
+ * many replies of 64 bytes in one write. The client sends as many requests as it received replies.
+ * Prints requests per second.
+ * stream: writes of 1 MiB from buffers=16 in turn, received into as many buffers. The server reads
+ * at most 256 KiB at a time, and waits as for rtt. Prints megabytes received per second.
  *
- * All take size=BYTES and mptcp=yes. Congestion control is reno, as the driver's.
+ * All modes take size=BYTES and mptcp=yes. Congestion control is reno, as in the driver.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -49,13 +50,13 @@
 
 enum wait { ADAPTIVE, BLOCK, SPIN, EPOLL };
 
-/* What the client asks the server for; it goes first over the connection. */
+/* The mode and parameters that the client requests: the first bytes on the connection. */
 struct ask {
-	uint32_t what;			/* letter of the mode */
+	uint32_t what;			/* letter of the mode: r, o, a (reqack), s */
 	uint32_t size, batch, window, buffers, idle, wait;
 };
 
-static uint8_t *buffers;		/* BUFFERS of LARGE */
+static uint8_t *buffers;		/* BUFFERS buffers of LARGE bytes */
 static bool mptcp;
 static int idle_fds[IDLE];
 static unsigned int nr_idle;
@@ -123,7 +124,7 @@ static void write_all(int fd, const void *buf, size_t len)
 	}
 }
 
-/* Something that can be read, or nothing yet. */
+/* Reads without waiting. Returns -1 with errno EAGAIN if nothing was received yet. */
 static ssize_t look(int fd, void *buf, size_t len, enum wait wait)
 {
 	struct epoll_event ev;
@@ -146,7 +147,7 @@ static void sleep_for(int fd, enum wait wait)
 		poll(&poll_fd, 1, -1);
 }
 
-/* Looks, yields, and sleeps only after a while. At least one byte; 0: the end, or an error. */
+/* Reads at least one byte, waiting as @wait requires; 0: end of the stream, or an error. */
 static size_t read_some(int fd, void *buf, size_t len, enum wait wait)
 {
 	uint64_t until = 0;
@@ -181,7 +182,7 @@ static bool read_all(int fd, void *buf, size_t len, enum wait wait)
 	return true;
 }
 
-/* ---- connections over which nothing goes ------------------------------------------------- */
+/* ---- idle connections -------------------------------------------------------------------- */
 
 static void watch(int fd)
 {
@@ -191,7 +192,7 @@ static void watch(int fd)
 		die("epoll_ctl");
 }
 
-/* @next_fd(@arg) makes or takes one connection. */
+/* @next_fd(@arg) connects or accepts one connection. */
 static void idle_open(const struct ask *ask, int fd, int (*next_fd)(const void *arg),
 		      const void *arg)
 {
@@ -232,7 +233,7 @@ static void serve_rtt(int fd, const struct ask *ask)
 		write_all(fd, buffers, ask->size);
 }
 
-/* Counts until the other side ends, then says how much it was. */
+/* Counts the received bytes until the client shuts down, then sends the client the number. */
 static void serve_sink(int fd)
 {
 	uint64_t total = 0;
@@ -245,7 +246,10 @@ static void serve_sink(int fd)
 	write_all(fd, &total, sizeof(total));
 }
 
-/* The same of messages each of which has its place. Who waits for whole ones sleeps too often. */
+/*
+ * As serve_sink(), but each message is received into the next buffer. A read for a whole message
+ * would sleep too often.
+ */
 static void serve_stream(int fd, const struct ask *ask)
 {
 	uint64_t total = 0;
@@ -311,7 +315,7 @@ static int server(struct sockaddr_in at)
 {
 	int one = 1, fd, ear = new_socket();
 
-	/* Further subflows come to the other addresses. */
+	/* The client opens further subflows to the other addresses. */
 	if (mptcp)
 		at.sin_addr.s_addr = INADDR_ANY;
 	setsockopt(ear, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
@@ -358,7 +362,7 @@ static double rtt(int fd, const struct ask *ask, uint64_t until)
 	return median;
 }
 
-/* What the server received, per second from @start to the time it says so. */
+/* Bytes per second that the server received, from @start until its report is received. */
 static double finish(int fd, uint64_t start)
 {
 	uint64_t total;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The tables, from figures by name of each round."""
+"""Makes the tables from the figures of each round."""
 
 import statistics
 import subprocess
@@ -7,7 +7,7 @@ from collections import namedtuple
 
 from measure import CROWD
 
-# Ratio of the figures `ours` and `base` in each round, or `ours` as it is where there is no base.
+# A row has the ratio of the figures `ours` and `base` in each round, or the figure `ours` if there is no base.
 Row = namedtuple("Row", "what ours base sense floor aim")
 
 ROWS = [
@@ -75,7 +75,7 @@ def limit(row, value):
 
 
 def line(row, rounds):
-    """A row of a table; without its figures it says so."""
+    """Returns a row of a table, and the verdict on its floor. Without figures the row has "not measured"."""
     needs = [name for name in (row.ours, row.base) if name]
     of = [figures for figures in rounds if all(figures.get(name) for name in needs)]
     ratios = [figures[row.ours] / (figures[row.base] if row.base else 1) for figures in of]
@@ -100,7 +100,7 @@ def table(title, rows, rounds):
 
 
 def kernel_socket():
-    """Bytes that the kernel has for an open socket that does nothing: the objects that it consists of."""
+    """Bytes of the kernel objects of an idle socket; None: unknown."""
     sizes = {}
     try:
         with open("/proc/slabinfo") as f:
@@ -124,7 +124,7 @@ def memory(rounds):
 
 
 def ours(rounds):
-    """The tables of what is measured beside plain sockets; whether all floors are met."""
+    """Returns the tables of the comparison with plain sockets, and whether all floors are met."""
     for figures in rounds:
         if "heap" in figures:
             figures["kb_idle"] = max(figures["heap"], figures["resident"]) / 1000
@@ -139,7 +139,7 @@ def version(package):
 
 
 def best(figures):
-    """The best of the peers in a round, of those that are there; of bandwidth, of those that have 16 buffers."""
+    """Adds the best figures of the measured peers to a round. For bandwidth only peers with 16 buffers count."""
     for name, pick, of in (("rtt", min, ("ucx", "fabric", "mpi", "zmq")), ("large", max, ("fabric", "mpi", "zmq"))):
         names = [peer + "_" + name for peer in of]
         values = [figures[key] for key in names if key in figures]
@@ -148,7 +148,7 @@ def best(figures):
 
 
 def peers(rounds, missing):
-    """What peers reach, and ours beside the best of them."""
+    """Returns the tables with the figures of peers, and with the ratios of our figures to theirs."""
     for figures in rounds:
         best(figures)
     names = [(key, title + (version(package) if package else "")) for key, title, package in PEER_NAMES]

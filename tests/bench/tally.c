@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What it costs a client of a self-test to keep statistics: processor time for each answer. */
+/* Measures the processor time that a client of a self-test uses for statistics, per reply. */
 #include <stdio.h>
 #include <time.h>
 #include "selftest/plan.h"
@@ -15,7 +15,7 @@ static double cpu_ns(void)
 	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
-/* A request is counted in the record of the test and in that of its destination. */
+/* A request is counted in the tally of the test and in that of its destination. */
 static void answer(struct lst_tally t[2], u64 ns, const struct lnet_process *self)
 {
 	u32 i;

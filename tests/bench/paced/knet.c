@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * libknet beside us, two links over UDP; what keeps a cluster's members together. It watches its
- * links and leaves one that is silent; what was lost with it stays lost. See paced.h.
+ * libknet with two links over UDP, for comparison; cluster managers use it between their nodes. It
+ * pings its links and stops using an unresponsive one. It does not retransmit messages that were
+ * lost on such a link. See paced.h.
  *
  *	knet server LOG passive|active|rr PORT ADDRESS FAR [ADDRESS FAR]
  *	knet client LOG SECONDS INTERVAL_US SIZE passive|active|rr PORT ADDRESS FAR [ADDRESS FAR]
  *
- * The shortest watch it takes without trouble here: a ping each 20 ms, an answer in 50 ms, else the
- * link is down.
+ * The timers are the shortest that work reliably here. libknet sends a ping each 20 ms, and a link
+ * is down if no reply is received within 50 ms.
  */
 #include <arpa/inet.h>
 #include <libknet.h>
@@ -37,7 +38,7 @@ static void on_sock(void *arg, int fd, int8_t channel, uint8_t way, int error, i
 	(void)arg, (void)fd, (void)channel, (void)way, (void)error, (void)number;
 }
 
-/* All goes to the other host. */
+/* Addresses each message to the other host. */
 static int to_other(void *arg, const unsigned char *data, ssize_t len, uint8_t way,
 		    knet_node_id_t here, knet_node_id_t from, int8_t *channel,
 		    knet_node_id_t *to, size_t *nr)
@@ -110,7 +111,7 @@ static void wait_reachable(knet_handle_t h, knet_node_id_t other)
 	}
 }
 
-/* One message, or none until @until_ns. */
+/* Receives one message. Returns 0 if none is received before @until_ns. */
 static ssize_t receive(int fd, void *buf, int64_t until_ns)
 {
 	int64_t ns = until_ns - paced_now();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Open MPI beside us: rank 0 is the client, rank 1 the server, over both rails. See paced.h.
+ * Open MPI over both rails, for comparison: rank 0 is the client, rank 1 the server. See paced.h.
  *
  *	mpi LOG_OF_CLIENT LOG_OF_SERVER SECONDS INTERVAL_US SIZE
  */
@@ -8,10 +8,10 @@
 
 #include "paced.h"
 
-#define SLOTS	8192			/* requests, and answers, under way */
+#define SLOTS	8192			/* sends in flight: requests or replies */
 #define TAG	1
 #define TAG_END	2
-#define SPIN_NS	50000			/* between two looks: two programs may share a processor */
+#define SPIN_NS	50000			/* pause of polling: both programs may share a processor */
 
 struct slot {
 	MPI_Request req;
@@ -27,7 +27,7 @@ static void rest(void)
 	nanosleep(&wait, NULL);
 }
 
-/* The slot of the @nth, free. */
+/* The slot of the @nth message; NULL: the earlier send in it is not complete. */
 static struct slot *slot(uint64_t nth)
 {
 	struct slot *s = &slots[nth % SLOTS];

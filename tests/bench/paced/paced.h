@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the programs have in common that do what `lnetperf --interval' does by other means: a
- * request every so often, whatever became of the others, and an answer to each. Both ends write the
- * log of utils/lnetperf/perflog.h, so that one oracle judges all.
+ * Common code of the programs that do the same as `lnetperf --interval' over other transports. The
+ * client sends a request at each interval, whether or not earlier ones have ended, and the server
+ * replies to each. Both ends write the log of utils/lnetperf/perflog.h, so one oracle judges all.
  *
  *	PROGRAM server LOG ...
  *	PROGRAM client LOG SECONDS INTERVAL_US SIZE ...
@@ -23,7 +23,7 @@
 #include "utils/lnetperf/perflog.h"
 
 #define PACED_MAX	(1u << 20)	/* bytes of a request */
-#define PACED_LINGER_NS	5000000000ll	/* what is not answered by then counts as lost */
+#define PACED_LINGER_NS	5000000000ll	/* wait for replies after the last request */
 
 struct paced {
 	int log;
@@ -35,7 +35,7 @@ struct paced {
 	uint64_t cap;
 };
 
-struct paced_msg {			/* the head of a request, and all of its answer */
+struct paced_msg {			/* the header of a request; the whole reply */
 	uint64_t id;
 	uint64_t size;
 };
@@ -93,7 +93,7 @@ static inline struct paced paced_start(int argc, char **argv)
 	return p;
 }
 
-/* When the next request is to be made; INT64_MAX: none any more. */
+/* Time at which the next request is due; INT64_MAX: no further requests. */
 static inline int64_t paced_next(const struct paced *p)
 {
 	int64_t at = p->start_ns + (int64_t)p->issued * p->interval_ns;
@@ -101,7 +101,7 @@ static inline int64_t paced_next(const struct paced *p)
 	return at < p->end_ns ? at : INT64_MAX;
 }
 
-/* True: nothing is to be made or awaited any more. */
+/* True: no request is due, and none awaits a reply or PACED_LINGER_NS has passed. */
 static inline bool paced_over(const struct paced *p)
 {
 	return paced_next(p) == INT64_MAX &&
@@ -113,7 +113,7 @@ static inline uint64_t paced_number(uint64_t id)
 	return id & ((1ull << PERF_ID_SHIFT) - 1);
 }
 
-/* The next request, which is to be sent. */
+/* Logs the next request and returns its header, for the caller to send. */
 static inline struct paced_msg paced_issue(struct paced *p)
 {
 	uint64_t id = p->instance << PERF_ID_SHIFT | ++p->issued;
@@ -123,7 +123,7 @@ static inline struct paced_msg paced_issue(struct paced *p)
 	return (struct paced_msg){ .id = id, .size = p->size };
 }
 
-/* A request was answered; false: before, or it is none. */
+/* Logs the reply to request @id. False: a duplicate, or no such request. */
 static inline bool paced_answered(struct paced *p, uint64_t id)
 {
 	uint64_t nr = paced_number(id);

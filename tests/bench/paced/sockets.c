@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Plain sockets beside us: one, or two with what a careful application does with them; or one of
- * MPTCP, whose paths the system joins.
+ * Plain sockets, for comparison: one TCP socket; two with failover in the application; or one MPTCP
+ * socket, for which the kernel combines the paths.
  *
  *	sockets server LOG tcp|mptcp PORT
  *	sockets client LOG SECONDS INTERVAL_US SIZE tcp|mptcp PORT ADDRESS [ADDRESS]
  *
- * With two sockets requests take turns. One that is not answered in PATIENCE_MS (in the
- * environment; 100) is sent again by the other socket, and its own is left alone until something
- * comes by it. See paced.h.
+ * With two sockets, requests use them alternately. If no reply is received within PATIENCE_MS (an
+ * environment variable, default 100), the client retransmits the request on the other socket. It
+ * avoids the first socket until it receives something on it. See paced.h.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -24,14 +24,14 @@
 
 struct link {
 	int fd;				/* -1: none */
-	uint8_t *in, *out;		/* what came and is not whole; what is to be written */
+	uint8_t *in, *out;		/* received, incomplete messages; bytes to be sent */
 	size_t nr_in, nr_out, cap_in, cap_out;
-	bool bad;			/* something was not answered in time, and nothing since */
+	bool bad;			/* a reply was late, and nothing was received since */
 };
 
-struct again {				/* requests in their order, and by which link they went */
-	uint64_t first;			/* number of the oldest that was not yet looked at */
-	uint8_t *link;
+struct again {				/* requests to be checked for a late reply, in order */
+	uint64_t first;			/* number of the oldest that was not yet checked */
+	uint8_t *link;			/* index of the link of each request */
 };
 
 static struct link links[MAX_LINKS];
@@ -149,7 +149,7 @@ static void read_in(struct paced *p, struct link *l)
 	memmove(l->in, l->in + at, l->nr_in);
 }
 
-/* Waits until something can be done, or until @until_ns, and does it. */
+/* Waits until a socket is ready, or until @until_ns, and serves all ready sockets. */
 static void turn(struct paced *p, int listener, int64_t until_ns)
 {
 	int64_t ns = until_ns - paced_now();
@@ -190,7 +190,7 @@ static int serve(struct paced *p, char **argv)
 	return paced_end(p);
 }
 
-/* The link whose turn it is; one that is bad only if all are. */
+/* The next link in round-robin order; a bad one only if the other is bad as well. */
 static unsigned int pick(uint64_t nr)
 {
 	unsigned int i = (unsigned int)(nr % nr_links);
@@ -198,7 +198,7 @@ static unsigned int pick(uint64_t nr)
 	return links[i].bad && !links[(i + 1) % nr_links].bad ? (i + 1) % nr_links : i;
 }
 
-/* What was not answered in time is sent by the other link, once. */
+/* Retransmits each request with a late reply on the other link, once. */
 static void look_again(struct paced *p, struct again *a)
 {
 	int64_t due = paced_now() - patience_ns;

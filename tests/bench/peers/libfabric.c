@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* libfabric beside us: reliable datagram endpoints over its TCP provider; see peer.h. */
+/* libfabric, for comparison: reliable datagram endpoints over its TCP provider; see peer.h. */
 #include "peer.h"
 
 #include <rdma/fabric.h>
@@ -10,8 +10,8 @@
 #include <sched.h>
 #include <unistd.h>
 
-#define WINDOW	64u		/* sends under way */
-#define POSTED	16u		/* receives waiting */
+#define WINDOW	64u		/* sends in flight */
+#define POSTED	16u		/* posted receives */
 
 static struct fi_info *info;
 static struct fid_fabric *fabric;
@@ -57,7 +57,7 @@ static void open_all(const struct peer_job *job)
 	fi_freeinfo(hints);
 }
 
-/* One completion, or none: false. */
+/* Reads one completion. False: there is none. */
 static bool reap(struct fid_cq *cq, struct fi_cq_msg_entry *entry)
 {
 	ssize_t rc = fi_cq_read(cq, entry, 1);
@@ -85,7 +85,7 @@ static void post_receive(const struct peer_job *job, void *buf)
 	must("fi_recv", rc);
 }
 
-/* Its memory is posted again by the caller. */
+/* The caller posts the received buffer again. */
 static struct fi_cq_msg_entry receive_one(void)
 {
 	struct fi_cq_msg_entry entry, sent;
@@ -110,7 +110,7 @@ static void send_one(const void *buf, size_t len)
 	nr_sending++;
 }
 
-/* The first message is the client's address; one of one byte is the last, and is answered. */
+/* The first message is the client's address. The last has one byte; the server replies to it. */
 static void server(const struct peer_job *job)
 {
 	struct fi_cq_msg_entry entry = receive_one();
@@ -180,5 +180,5 @@ int main(int argc, char **argv)
 		client(&job);
 	}
 	fflush(stdout);
-	_exit(0);	/* the other side may be gone already */
+	_exit(0);	/* no cleanup: the other side may have ended already */
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Open MPI beside us: rank 0 is the client, rank 1 the server; see peer.h. */
+/* Open MPI, for comparison: rank 0 is the client, rank 1 the server; see peer.h. */
 #include "peer.h"
 
 #include <mpi.h>
@@ -8,7 +8,7 @@
 #define TAG 1
 #define TAG_END 2
 
-/* Receives are posted before they are needed, as many as the other side has under way. */
+/* Receives are posted in advance, as many as the other side has sends in flight. */
 static void sink(const struct peer_job *job)
 {
 	MPI_Request req[64];

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the programs of peers share. Each is
+ * Common code of the programs for other transports. Each has the arguments
  *
  *	PROGRAM server|client rtt|oneway|stream ADDRESS PORT SECONDS
  *
- * measures what raw.c measures, and the client prints the same number: the median round trip of
- * 64 bytes in microseconds, messages of 64 bytes received per second, megabytes received per second
- * in messages of 1 MiB from 16 buffers in turn. The server serves one client and ends.
+ * and makes the same measurements as raw.c. The client prints one number. rtt: the median round
+ * trip of 64 bytes in microseconds. oneway: messages of 64 bytes received per second. stream:
+ * megabytes received per second, in messages of 1 MiB sent from 16 buffers in turn. The server
+ * serves one client and ends.
  */
 #ifndef BENCH_PEER_H
 #define BENCH_PEER_H
@@ -25,11 +26,11 @@
 
 struct peer_job {
 	bool server;
-	char what;		/* r, o, s */
+	char what;		/* r: rtt, o: oneway, s: stream */
 	const char *address, *port;
-	uint64_t ns;		/* how long */
+	uint64_t ns;		/* duration */
 	size_t size;		/* of a message */
-	uint8_t *memory;	/* BUFFERS of LARGE */
+	uint8_t *memory;	/* BUFFERS buffers of LARGE bytes */
 	uint32_t *rtts;
 	unsigned int nr_rtts;
 };
@@ -71,7 +72,7 @@ static inline struct peer_job peer_job_parse(int argc, char **argv)
 	return job;
 }
 
-/* Large messages take turns, small ones lie side by side. */
+/* Large messages use BUFFERS buffers in turn, small ones 1,024 adjacent pieces. */
 static inline uint8_t *peer_buffer(const struct peer_job *job, uint64_t i)
 {
 	return job->memory + (job->what == 's' ? i % BUFFERS * LARGE : i % 1024 * SMALL);
@@ -84,7 +85,7 @@ static inline int peer_by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Counts a round trip; true: go on. */
+/* Stores the time of a round trip. False: there is no room for a further one. */
 static inline bool peer_rtt_add(struct peer_job *job, uint64_t ns)
 {
 	job->rtts[job->nr_rtts++] = (uint32_t)ns;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* ZeroMQ beside us: PAIR sockets over TCP; see peer.h. */
+/* ZeroMQ, for comparison: PAIR sockets over TCP; see peer.h. */
 #include "peer.h"
 
 #include <zmq.h>
 
 static void *sock;
 
-/* The memory of a message is ours, and stays. */
+/* Called instead of free(): the buffers of messages are static. */
 static void keep(void *data, void *hint)
 {
 	(void)data;
@@ -27,7 +27,7 @@ static void send_one(const struct peer_job *job, uint64_t i)
 		peer_die("zmq_msg_send");
 }
 
-/* Bytes of the next message. */
+/* Receives the next message and returns its length. */
 static size_t receive_one(void)
 {
 	zmq_msg_t msg;
@@ -41,7 +41,7 @@ static size_t receive_one(void)
 	return len;
 }
 
-/* A message of one byte is the last. */
+/* The last message has one byte. */
 static void server(const struct peer_job *job)
 {
 	uint64_t nr = 0;
