@@ -14,7 +14,7 @@ from sessions import drain, frame, put, session
 RAW = 10                # portal of lnetperf's server that any PUT matches
 REASONS = 0xffffff00    # a rejection: an ACK with this plus a reason in place of its length
 NO_WINDOW, NO_MATCH = 1, 2
-# A request that the window lets pass: the load of the kernel has no memory at RAW.
+# Outcomes of a request that the window accepts: the server in the kernel has no memory at RAW.
 SERVED = ("done", NO_MATCH) if lib.KERNEL else ("done",)
 OTHER = "10.9.0.10"     # another address of X, another peer
 
@@ -35,10 +35,10 @@ def outcome(conn):
 
 
 def of_another(tap):
-    """a request in the session of another peer must not take effect, and a guessed session ID finds none."""
+    """the node must reject a request in the session of another peer, and requests with a guessed session ID."""
     world, pair = world_and_pair(6, hosts=(("x", OTHER),))
     try:
-        # Two NIDs, so that the node knows that the thief is not the owner.
+        # The thief is configured with two NIDs, so the node knows that the thief and the owner are different peers.
         world.call("h", "lnetctl", "--node", lib.NODE, "peer", "add", "--prim_nid", OTHER + "@tcp", "--nid",
                    "10.9.1.10@tcp")
         owner, thief = Conn(nid4(X)), Conn(nid4(OTHER), source=OTHER)
@@ -90,7 +90,7 @@ def far_beyond(tap):
 
 
 class Flood(threading.Thread):
-    """GETs of the server's memory at the rate of one connection; each has the next of @sources as its source."""
+    """Sends GETs of the server's memory as fast as one connection permits. @sources are the sources, in turn."""
 
     def __init__(self, conn, sources, limit=2000000):
         super().__init__()

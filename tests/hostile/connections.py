@@ -20,7 +20,7 @@ def world_and_pair(seconds, hosts=(), **more):
 
 
 def claims_false_nids(tap):
-    """a stranger with the node's own NID would be its loopback peer; 0.0.0.0, 224.0.0.1 would be peers."""
+    """an unknown peer claims the node's own NID, and would be its loopback peer; or it claims 0.0.0.0 or 224.0.0.1."""
     world, pair = world_and_pair(3, settings=more_off())
     taken, tries, begin = [], 0, time.monotonic()
     try:
@@ -45,12 +45,12 @@ def claims_false_nids(tap):
 
 
 def more_off():
-    """Without the rule of addresses, where the node has it: so the check of NIDs alone is tested."""
+    """Switches off the check of addresses, if the node has it, so that a scenario tests only the check of NIDs."""
     return ("hello_address=off",) if lib.has_tunable("hello_address") else ()
 
 
 def claims_peer(tap):
-    """two HELLOs with the NID of a connected peer: the first ends its connections, the second takes its place."""
+    """two HELLOs with the NID of a connected peer: the first would end its connections, the second replace them."""
     for rule in ("set", "strict"):
         if not lib.has_tunable("hello_address") and rule == "strict":
             continue
@@ -79,7 +79,7 @@ def claims_peer(tap):
 
 
 def unprivileged(tap):
-    """with accept=all a user without privileges speaks as any NID."""
+    """with accept=all, a user without privileges sends HELLOs with a NID of another address."""
     world, pair = world_and_pair(3, settings=("accept=all",))
     try:
         begin, tries, taken = time.monotonic(), 0, 0
@@ -99,7 +99,7 @@ def unprivileged(tap):
 
 
 def idle_connections(tap):
-    """idle connections of one address take all descriptors; a new honest peer must get in."""
+    """idle connections of one address use all descriptors; a new honest peer must be able to connect."""
     settings = ("hello_address=off",) if lib.has_tunable("hello_address") else ()
     world, pair = world_and_pair(9, files=150, settings=settings)
     try:

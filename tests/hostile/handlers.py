@@ -17,7 +17,7 @@ def put(portal, payload):
 
 
 def served(world, count):
-    """Sends @count requests as the honest peer: returns how many got a reply, and the longest time of one."""
+    """Sends @count requests as the honest peer. Returns the number of replies, and the longest time of a request."""
     good, worst = 0, 0.0
     for _ in range(count):
         begin = time.monotonic()

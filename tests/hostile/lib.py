@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What hostile scenarios share: namespaces, an honest pair, the wire protocol, measurements, verdicts as TAP.
+"""Common code of the hostile scenarios: namespaces, an honest pair, the wire protocol, measurements, TAP output.
 
     H (attacked node)   10.9.0.1 --.
     P (honest client)   10.9.0.2 ---+-- bridge, one network namespace per host
@@ -24,9 +24,9 @@ import load
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 OUT = os.environ.get("OUT", os.path.join(HERE, "../../build"))
-KERNEL = os.environ.get("NODES") == "kernel"    # nodes of the kernel, in a guest (tests/vm/guest/hostile)
+KERNEL = os.environ.get("NODES") == "kernel"    # nodes are in the kernel of a guest (tests/vm/guest/hostile)
 NODE = "kernel" if KERNEL else "hostile"
-INTERVAL_MS = 20 if KERNEL else 5               # of the honest client; a guest is slow
+INTERVAL_MS = 20 if KERNEL else 5               # between requests of the honest client; a guest is slow
 CONTROL, BULK_IN, BULK_OUT, NONE = 1, 2, 3, 0xffffffff
 PORT = 988
 NOBODY = 65534
@@ -49,7 +49,7 @@ def hello(src, dst, ctype=CONTROL, incarnation=1):
 
 
 def message(src, dst, kind, body=b"", payload=b""):
-    """A frame of one LNet message: 0 ACK, 1 PUT, 2 GET, 3 REPLY."""
+    """The frame of one LNet message. @kind: 0 ACK, 1 PUT, 2 GET, 3 REPLY."""
     return struct.pack("<IIQQ", 0xc1, 0, 0, 0) + struct.pack("<QQIIII", dst, src, 12345, 12345, kind, len(payload)) + \
         body.ljust(40, b"\0") + payload
 
@@ -59,7 +59,7 @@ def ping(src, dst, cookie=7, size=1024):
 
 
 class Conn:
-    """A TCP connection of the attacker that has said its HELLO."""
+    """A TCP connection of the attacker, which sends its HELLO."""
 
     def __init__(self, claims, to=H, source=X, port=0, ctype=CONTROL, incarnation=1, wait=10.0 if KERNEL else 2.0):
         self.taken = False
@@ -104,7 +104,7 @@ class Conn:
             return False
 
     def frames(self, wait=0.2):
-        """How many bytes come within @wait seconds."""
+        """Returns the number of bytes received within @wait seconds."""
         self.sock.settimeout(wait)
         try:
             return len(self.sock.recv(65536))
@@ -115,7 +115,7 @@ class Conn:
         """Ends the connection, even if another thread reads from it."""
         try:
             self.sock.shutdown(socket.SHUT_RDWR)
-        except OSError:         # it has ended
+        except OSError:         # the connection has ended already
             pass
 
     def close(self):
@@ -129,11 +129,11 @@ def run(*words, **more):
 
 
 class World:
-    """The hosts H, P and X, and what runs there; close() ends it all, by name and process id."""
+    """The hosts H, P and X, and their processes; close() removes all of them, by name and process ID."""
 
     def __init__(self, extra=(), hosts=(), attackers=(("x", X),), routes=()):
-        """@extra: further addresses of hosts; @hosts: further hosts; @attackers: instead of X; @routes: of a host, to a
-        net, by a gateway."""
+        """@extra: further addresses of hosts; @hosts: further hosts; @attackers: hosts in place of X; @routes: (host,
+        net, gateway)."""
         self.made = {"extra": extra, "hosts": hosts, "attackers": attackers, "routes": routes}
         self.tag = "lnh%d" % os.getpid()
         self.work = tempfile.mkdtemp(prefix="lnet-hostile.", dir="/dev/shm")
@@ -172,7 +172,7 @@ class World:
         run("ip", "-n", self.space(name), "link", "set", "e0", "up")
 
     def enter(self, name):
-        """This process opens its sockets in the namespace of that host from now on; None: in its own."""
+        """From now on this process opens its sockets in the namespace of host @name; None: in its original one."""
         fd = os.open("/run/netns/" + self.space(name), os.O_RDONLY) if name else self.home
         if ctypes.CDLL(None, use_errno=True).setns(fd, 0x40000000):
             raise OSError(ctypes.get_errno(), "setns")
@@ -181,7 +181,7 @@ class World:
         load.enter(name)
 
     def start(self, name, program, *words, files=0, user=None, log="out"):
-        if program == "lnetctl":        # an attack with processes: the replay has as many, which do nothing
+        if program == "lnetctl":        # such processes are the attack: a replay starts as many idle ones
             load.command("start", name, "/bin/sleep", "60", user=user, log=log)
         command = ["ip", "netns", "exec", self.space(name)]
         if KERNEL and program == "lnetperf":
@@ -199,7 +199,7 @@ class World:
         return proc
 
     def count_dials(self):
-        """From now on counts connections that H begins to others than P and X. It has a route to all addresses."""
+        """From now on counts the SYNs of H to addresses outside 10.9.0.0/28. H has a route to 10.0.0.0/8."""
         run("ip", "-n", self.space("h"), "route", "add", "10.0.0.0/8", "dev", "e0")
         run("ip", "netns", "exec", self.space("h"), "nft", "add table ip dials; "
             "add chain ip dials out { type filter hook output priority 0; }; "
@@ -226,7 +226,7 @@ class World:
             return subprocess.CompletedProcess(words, 124, "no answer in %d s\n" % wait)
 
     def counters(self, host, node):
-        """All counters of that node and of its interfaces, by name; equal names are added up."""
+        """All counters of that node and of its interfaces, by name. Values with equal names are added up."""
         text = self.call(host, "lnetctl", "--node", node, "stats", "show").stdout + \
             self.call(host, "lnetctl", "--node", node, "net", "show", "-v", "5").stdout
         found = {}
@@ -236,14 +236,14 @@ class World:
         return found
 
     def _logged(self, program, words):
-        """Each lnetperf logs its requests for the oracle."""
+        """Adds the option by which each lnetperf logs its requests for the oracle."""
         if os.path.basename(program) not in ("lnetperf", "kperf") or "--log" in words:
             return words
         self.nr_logs += 1       # not the number of files: a program creates its log when it has started
         return (*words, "--log", os.path.join(self.work, "%d.requests" % self.nr_logs))
 
     def judge(self):
-        """The oracle joins the logs of all lnetperf: did each request that is done run, and none twice?"""
+        """The oracle reads the logs of all lnetperf. Was each completed request executed, and none executed twice?"""
         logs = sorted(glob.glob(self.work + "/*.requests"))
         said = run(os.path.join(OUT, "tests/netns/oracle"), "--strangers", *logs)
         print("".join("# %s\n" % line for line in said.stdout.splitlines()), end="")
@@ -271,7 +271,7 @@ def wait_for(what, seconds=10.0):
 
 
 def figures_of(proc):
-    """What lnetperf printed last as JSON; None: nothing."""
+    """The last JSON line that lnetperf printed; None: it printed none."""
     lines = [line for line in text_of(proc).splitlines() if line.startswith("{")]
     return json.loads(lines[-1]) if lines else None
 
@@ -281,16 +281,16 @@ def text_of(proc):
         return file.read()
 
 
-# ---- the honest pair and what is measured --------------------------------------------------------------------------
+# ---- the honest pair and its measurements --------------------------------------------------------------------------
 
 def own_memory(pid):
-    """kB of a process, without files: lnetperf logs its requests into files that it maps."""
+    """Memory of a process in kB, without files, because lnetperf maps the files to which it logs its requests."""
     with open("/proc/%d/status" % pid, encoding="utf-8") as file:
         return sum(int(line.split()[1]) for line in file if line.split(":")[0] in ("RssAnon", "VmSwap"))
 
 
 class Pair:
-    """lnetperf at H serves, at P requests 200 PUTs of 1 KiB a second, the content checked at both ends."""
+    """lnetperf at H is the server. lnetperf at P sends it a PUT of 1 KiB each INTERVAL_MS. Both check the content."""
 
     def __init__(self, world, files=0, settings=()):
         self.world = world
@@ -304,7 +304,7 @@ class Pair:
         self.before = self.measure()
 
     def measure(self):
-        """Of a node of the kernel: memory of all of the kernel, and the sockets of its namespace."""
+        """If the node is in the kernel, memory is that of the whole kernel, and descriptors are its sockets."""
         if KERNEL:
             with open("/proc/meminfo", encoding="utf-8") as file:
                 kept = sum(int(line.split()[1]) for line in file if line.split(":")[0] in ("Slab", "VmallocUsed"))
@@ -329,7 +329,7 @@ class Pair:
         time.sleep(0.5)
 
     def result(self):
-        """What the honest client says of its requests, and the node before, during and after."""
+        """Returns the figures of the honest client. Prints them, and those of the node before, during and after."""
         during = self.measure()
         self.client.wait(60)
         records = load.end()
@@ -343,18 +343,18 @@ class Pair:
         return said
 
     def stats(self, *names):
-        """Those of the counters @names that the node has."""
+        """Prints and returns those of the counters @names that the node has."""
         counters = self.world.counters("h", NODE)
         found = {name: counters[name] for name in names if name in counters}
         print("# node: " + ", ".join("%s %d" % pair for pair in found.items()))
         return found
 
     def counter(self, name):
-        """0 if the node has no counter of that name."""
+        """Value of a counter; 0 if the node has none of that name."""
         return self.world.counters("h", NODE).get(name, 0)
 
     def peers(self):
-        """How many the node knows; 0: it does not answer."""
+        """Number of peers that the node knows; 0: the node does not reply."""
         return self.world.call("h", "lnetctl", "--node", NODE, "peer", "show").stdout.count("primary nid:")
 
 
@@ -368,14 +368,14 @@ def print_honest(said):
 # ---- the same load of plain TCP ------------------------------------------------------------------------------------
 
 class Comparison:
-    """What is needed to serve an honest pair again while the same host receives the same load as plain TCP."""
+    """Runs an honest pair again while the same host receives the same load over plain TCP."""
 
     def __init__(self, pair, records):
         self.world, self.pair, self.options = pair.world.made, type(pair), pair.made
         self.seconds, self.records = pair.seconds, records
 
     def plain(self):
-        """Returns (p99, worst) in us. A scenario may send nothing that can be replayed; then the pair is alone."""
+        """Returns (p99, worst) in us. If a scenario sent nothing that can be replayed, the pair runs without load."""
         print("# load: " + load.text_of(self.records), flush=True)
         world = World(**self.world)
         try:
@@ -427,8 +427,8 @@ class Tap:
         print("# %s: attacker: %d in %.1f s, %.0f/s" % (what, number, seconds, number / seconds if seconds else 0))
 
     def latencies(self, last):
-        """Judges the latencies of the honest pairs since the last call. No other world exists. False: one is over its
-        limit and not @last, so nothing is judged, and the caller repeats the scenario."""
+        """Checks the latencies of the honest pairs since the last call, when no other World exists. False: a latency is
+        over its limit and not @last. Then no check is printed, and the caller repeats the scenario."""
         pending, self.pending = self.pending, []
         verdicts = [(what, self.latency(what, said)) for what, said in pending]
         for what, kept in verdicts:

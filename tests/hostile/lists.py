@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Lists of NIDs: a stranger pushes a ping info that lists NIDs of others, or thousands of NIDs."""
+"""Lists of NIDs: an unknown peer pushes a ping info that lists NIDs of other peers, or thousands of NIDs."""
 
 import struct
 import threading
@@ -9,7 +9,7 @@ import connections
 import lib
 from lib import H, P, X, Conn, nid4
 
-FULL = 0x1e		# status, no routing, multi-rail, discovery
+FULL = 0x1e		# features: status, no routing, multi-rail, discovery
 
 
 def info(nids, seq):
@@ -30,7 +30,7 @@ class Imitation(threading.Thread):
     def __init__(self):
         super().__init__(daemon=True)
         self.nids, self.seq = [nid4(X)], 1
-        self.puts = self.gets = 0       # of programs; pings
+        self.puts = self.gets = 0       # PUTs of programs; received pings
         self.ends = []
         self.listener = lib.socket.socket()
         self.listener.setsockopt(lib.socket.SOL_SOCKET, lib.socket.SO_REUSEADDR, 1)
@@ -60,7 +60,7 @@ class Imitation(threading.Thread):
             pass
 
     def greeted(self, incarnation):
-        """The node has sent a HELLO with that incarnation."""
+        """Called when the node has sent a HELLO with that incarnation."""
 
     def serve(self, conn):
         conn.sock.settimeout(30)
@@ -105,7 +105,7 @@ class Imitation(threading.Thread):
 
 
 class Liar(Imitation):
-    """It also connects to the node, and pushes lists."""
+    """An Imitation that also connects to the node, and pushes lists."""
 
     def __init__(self):
         super().__init__()
@@ -140,7 +140,7 @@ def counters(pair):
 
 
 def takes_nid(tap):
-    """a stranger lists the NID of a peer, or lists it as its own primary NID: it must get no request of that peer."""
+    """an unknown peer lists the NID of a peer, also as its primary NID: it must not receive requests to that peer."""
     for what, nids in (("lists the peer", [nid4(X), nid4(P)]), ("has its primary NID", [nid4(P), nid4(X)])):
         world, pair = connections.world_and_pair(8)
         try:
@@ -166,7 +166,7 @@ def takes_nid(tap):
 
 
 def lists_thousands(tap):
-    """a stranger pushes lists of 4,094 NIDs: the node must serve others meanwhile, and ping few of them."""
+    """an unknown peer pushes lists of 4,094 NIDs: the node must still serve other peers, and ping few of the NIDs."""
     world, pair = connections.world_and_pair(7)
     try:
         liar = Liar()
@@ -194,7 +194,7 @@ def lists_thousands(tap):
 
 
 class Keeper(Imitation):
-    """It notes the incarnation of each HELLO of the node."""
+    """An Imitation that stores the incarnation of each HELLO of the node."""
 
     def __init__(self):
         self.incarnations = []
@@ -205,7 +205,7 @@ class Keeper(Imitation):
 
 
 def new_incarnations(tap):
-    """HELLOs with new incarnations in the name of a connected peer: the node's set must not end or get another one."""
+    """HELLOs with new incarnations in the name of a connected peer: the node must keep its connection set."""
     other = "10.9.0.10"
     world, pair = connections.world_and_pair(8, hosts=(("x", other),))
     try:

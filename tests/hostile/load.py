@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Records what attackers send, and replays it to a plain TCP server on another port of the attacked host.
 
-While a scenario runs, each socket of its processes notes its connects, writes and reads, with the time and with the
-processor time that the process has used until then. The test's own calls of programs are part of the load as well.
-A replay has the same processes, which use the same processor time, connect, write and read at the same times.
+While a scenario runs, each socket of its processes records its connects, writes and reads. A record has the time, and
+the processor time that the process has used until then. The test's own calls of programs are part of the load as well.
+A replay has the same processes. They use the same processor time, and connect, write and read at the same times.
 """
 
 import array
@@ -14,21 +14,21 @@ import struct
 import time
 
 PORT = 5000             # of tests/tools/sink
-LONGEST_S = 60          # a record ends then
+LONGEST_S = 60          # recording ends after this time
 CONNECT, WRITE, READ, CLOSE, COMMAND = range(5)
 PLAIN = socket.socket
 
-HOST = None             # whose namespace this process has entered
-RECORD = None           # of this process
-OTHERS = []             # of its children
+HOST = None             # the host in whose namespace this process is
+RECORD = None           # the Record of this process
+OTHERS = []             # the Records of its children
 
 
 class Record:
-    """What one process sends: events of five numbers, connections, and commands."""
+    """The load of one process: events of five numbers, connections, and commands."""
 
     def __init__(self, begin_s):
         self.host, self.begin_s, self.cpu_s = HOST, begin_s, time.process_time()
-        self.events = array.array("d")          # time, processor time, what, connection or command, bytes
+        self.events = array.array("d")          # time, processor time, kind, index of connection or command, bytes
         self.conns = []                         # source address, bytes sent, bytes received
         self.commands = []
         self.open = self.most = 0
@@ -59,7 +59,7 @@ class Record:
 
 
 class Recorded(PLAIN):
-    """A TCP socket that notes what it sends and receives."""
+    """A TCP socket that records what it sends and receives."""
     record = nr = None
 
     def _starts(self, source):
@@ -95,21 +95,21 @@ class Recorded(PLAIN):
 
 
 def begin():
-    """The load begins now."""
+    """Starts recording."""
     global RECORD
     OTHERS.clear()
     RECORD = Record(time.monotonic())
 
 
 def end():
-    """Returns the records of this process and of its children."""
+    """Ends recording. Returns the records of this process and of its children."""
     global RECORD
     records, RECORD = [RECORD, *OTHERS], None
     return [record for record in records if record and record.events]
 
 
 def in_child():
-    """This process is a child of the process that called begin(): it has a record of its own."""
+    """Called in a child of the process that called begin(): makes a separate record for the child."""
     global RECORD
     if RECORD:
         RECORD = Record(RECORD.begin_s)
@@ -149,7 +149,7 @@ def text_of(records):
 
 
 class Replay:
-    """One process that sends again what @record says."""
+    """One process that repeats the events of @record."""
 
     def __init__(self, world, record, to):
         self.world, self.record, self.to = world, record, to
@@ -169,7 +169,7 @@ class Replay:
             time.sleep(max(0, self.begin_s + at - time.monotonic()))
             try:
                 self.step(int(what), int(nr), int(size))
-            except OSError:     # the other end has closed it
+            except OSError:     # the other end has closed the connection
                 pass
         else:
             seconds = 0

@@ -112,7 +112,7 @@ def long_lists(me, end):
 
 
 def silent_connections(me, end):
-    """Opens as many as it can, and sends nothing."""
+    """Opens as many connections as possible, and sends nothing."""
     conns, tries = [], 0
     while time.monotonic() < end:
         try:
@@ -157,7 +157,7 @@ def ring(signum, frame):
 
 
 def attacker(world, name, seconds, seed):
-    """Forks a process at that host, which attacks and prints how much it sent. Returns its ID."""
+    """Forks a process at host @name, which attacks and prints how much it sent. Returns the process ID."""
     pid = os.fork()
     if pid:
         return pid

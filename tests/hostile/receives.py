@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""A remote host sends headers of large messages, and then one byte a second. The node assigns buffers at the header."""
+"""A remote host sends headers of large messages, then single bytes slowly. The node assigns buffers at the header."""
 
 import struct
 import time
@@ -17,7 +17,7 @@ def put_header(src, dst, size=MTU, body=b"\xff" * 16 + struct.pack("<QQII", 1, 1
 
 
 class Trickle:
-    """Connections with these NIDs. Each sends a PUT of 1 MiB byte by byte. Trickle opens closed ones again."""
+    """Connections with these NIDs. Each sends a PUT of 1 MiB byte by byte. If one is closed, Trickle reopens it."""
 
     def __init__(self, nids, sources=(X,), dst=H, to=None):
         self.dst, self.to, self.sources = dst, to or nid4(dst), sources
@@ -52,7 +52,7 @@ class Trickle:
 
 
 def trickled_puts(tap):
-    """40 PUT headers of 1 MiB, then a byte now and then, take all buffers of a portal; closed ones come again."""
+    """40 connections send a PUT header of 1 MiB, then single bytes, to use all buffers of a portal; they reconnect."""
     many = ["10.9.0.%d" % i for i in range(100, 140)]
     made_up = [nid4("10.9.1.%d" % i) for i in range(40)]
     for rule, nids, sources in (("strict", [nid4(X)] * 40, [X]), ("off", made_up, [X]),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""A hostile server replies to all pings and lets all requests fail: its client must not ping it without end."""
+"""A hostile server replies to all pings, but makes all requests fail: its client must not ping it without end."""
 
 import struct
 import time
@@ -33,7 +33,7 @@ class Refuser(lists.Imitation):
 
 
 def endless_pings(tap):
-    """a server replies to all pings, and discards or resets all PUTs: recovery of the path to it never ends."""
+    """a server replies to all pings, and discards all PUTs or resets their connections: recovery would never end."""
     for what, resets in (("discards", False), ("resets", True)):
         world = World(extra=[("h", VICTIM)])
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""A remote host sends large messages through a router, slowly: it must not use up the buffers of others.
+"""A remote host sends large messages slowly through a router: it must not use up the buffers of other peers.
 
     P (client) 10.9.0.2, X (attacker) 10.9.0.9 --- net tcp --- 10.9.0.1 H (router) 10.9.2.1 --- net tcp2 --- 10.9.2.7 S
 """
@@ -19,7 +19,7 @@ NAME = "hostile"
 
 
 class Routed:
-    """An honest pair that sends 256 KiB 50 times a second through the router, which has buffers for 64 messages."""
+    """An honest pair that sends 256 KiB 50 times a second through a router. The router has 64 large buffers."""
 
     def __init__(self, world, settings=()):
         self.world, self.made = world, {"settings": settings}
@@ -108,7 +108,7 @@ class DeafAttack:
         self.conns, self.sent = [], 0
 
     def run(self, seconds):
-        """Returns the most memory that the router had."""
+        """Returns the largest amount of memory that the router had, in kB."""
         self.world.enter("x")
         self.deaf = Deaf()
         self.deaf.start()
@@ -134,7 +134,7 @@ class DeafAttack:
 
 
 def deaf_receiver(tap):
-    """PUTs of 64 KiB from 20 addresses to a node behind a router that reads nothing: bulk to others must go on."""
+    """20 addresses send PUTs of 64 KiB through a router to a node that reads nothing: other bulk data must continue."""
     attack = DeafAttack(65536)
     try:
         pair = attack.pair = Routed(attack.world)
@@ -154,7 +154,7 @@ def deaf_receiver(tap):
 
 
 def buffers_kept(tap):
-    """PUTs of 1 MiB as in A20b fill buffers of a router: it must give their memory back."""
+    """PUTs of 1 MiB as in A20b fill buffers of a router: the router must release their memory."""
     attack = DeafAttack(1 << 20)
     try:
         pair = attack.pair = Routed(attack.world, [("large_buffers", "0")])
@@ -172,7 +172,7 @@ def buffers_kept(tap):
 
 
 def trickled_through(tap):
-    """80 PUT headers of 1 MiB through a router, then a byte now and then: routed bulk of others must go on."""
+    """80 connections send a PUT header of 1 MiB through a router, then single bytes: other bulk data must continue."""
     many = ["10.9.0.%d" % i for i in range(100, 180)]
     made_up = [nid4("10.9.1.%d" % i) for i in range(80)]
     for rule, nids, sources in (("strict", [nid4(X)] * 80, [X]), ("off", made_up, [X]),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""An unknown peer leads the self-test of a node: the node sends it bulk data, and leaves the session of its console."""
+"""An unknown peer controls the self-test of a node: the node would send it bulk data, and leave the honest session."""
 
 import os
 import time
@@ -50,7 +50,7 @@ def attack(world, seconds):
 
 
 def commands(tap):
-    """a stranger commands the self-test of a node: by default, then of a node that has a console."""
+    """an unknown peer controls the self-test of a node: one with the default options, then one with a console."""
     os.environ["LST_SESSION"] = "7"
     for consoles, what in ((None, "not asked for"), (CONSOLE + "@tcp", "a list")):
         world = World(extra=(("h", TARGET), ("p", CONSOLE)))

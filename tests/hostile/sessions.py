@@ -24,13 +24,13 @@ def put_body(grant, seq, portal):
 
 
 def put(grant, seq, source=X, portal=40, size=0):
-    """A tracked PUT that leaves all earlier ones unfinished. Portal 40 has no match. @size is only in the header."""
+    """A tracked PUT that declares all earlier ones unfinished. Portal 40 has no match. Only the header has @size."""
     message = lib.message(nid4(source), nid4(H), 1, put_body(grant, seq, portal))
     return message[:52] + struct.pack("<I", size) + message[56:]
 
 
 def frame(conn):
-    """The next LNet message: (type, 40 bytes of its body, payload)."""
+    """Reads the next LNet message. Returns (type, 40 bytes of its body, payload)."""
     while True:
         head = conn.read(24)
         if len(head) < 24:
@@ -67,7 +67,7 @@ def drain(conn):
 
 
 def fill(conn, source):
-    """Sends 1,024 unfinished requests in each of eight sessions; returns how many were sent."""
+    """Sends 1,024 unfinished requests in each of eight sessions. Returns the number of requests."""
     sent = 0
     for nonce in range(1, 9):
         conn.sock.settimeout(2)
@@ -80,7 +80,7 @@ def fill(conn, source):
 
 
 def many_entries(tap):
-    """sessions of invented NIDs, full of requests that match nothing: their entries stay for 20 minutes."""
+    """sessions of invented NIDs, full of requests without a match: their reply cache entries would stay 20 minutes."""
     world = World()
     try:
         pair = Pair(world, settings=("hello_address=off",))
@@ -127,7 +127,7 @@ class Idle:
 
 
 def many_openings(tap):
-    """103,600 session open requests in 8 s: each would make a window, and displace one of the peer."""
+    """103,600 session open requests in 8 s: each would create a window and displace another window."""
     world = World(extra=[("p", IDLE)])
     try:
         pair = Pair(world)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""A local user without privileges: questions without end, names taken first, symbolic links."""
+"""A local user without privileges sends endless requests, uses names of root's nodes, and makes symbolic links."""
 
 import glob
 import os
@@ -12,7 +12,7 @@ import time
 from lib import NOBODY, Pair, World, has_tunable, text_of, wait_for
 
 NAME = "daemon"
-ADDRESS = "10.9.0.4"            # of lnetd; the node of the honest pair is on the same host
+ADDRESS = "10.9.0.4"            # address of lnetd; the server of the honest pair is on the same host
 
 
 def port_of(name, uid):
@@ -36,7 +36,7 @@ def world_and_pair(seconds):
 
 
 def as_nobody(work):
-    """Runs @work in a child with the rights of nobody, in the namespace that this process has entered; its pid."""
+    """Runs @work in a child with the rights of nobody, in the current namespace of this process. Returns its ID."""
     pid = os.fork()
     if pid:
         return pid
@@ -50,7 +50,7 @@ def as_nobody(work):
 
 
 def bounds(world, tap):
-    """Root sets the bound to 16, and starts 20 pings."""
+    """Root sets the bound to 16 and starts 20 pings: the node must reject four."""
     def denied():
         return world.counters("h", NAME).get("questions_denied", 0)
 
@@ -69,7 +69,7 @@ def bounds(world, tap):
 
 
 def many_questions(tap):
-    """pings of a user without privileges, whose clients are then killed, keep root out."""
+    """pings of a user without privileges, whose clients are then killed: the node must still serve root."""
     world, pair = world_and_pair(6)
     try:
         _, up = daemon(world)
@@ -102,7 +102,7 @@ def many_questions(tap):
 
 
 def names_taken(tap):
-    """a user takes the netlink port and the socket of root's node; root's requests go to that user."""
+    """a user binds the netlink port and the socket of root's node: that user must not receive root's requests."""
     world, pair = world_and_pair(6)
     heard = os.path.join(world.work, "heard")
     with open(heard, "wb"):
@@ -146,7 +146,7 @@ def names_taken(tap):
         os.environ["LST_SESSION"] = "7"
         lst = world.call("h", "lst", "--node", NAME, "new_session", "secret", wait=10)
         with open(heard, "rb") as file:
-            secrets = [line for line in file.read().splitlines() if line.split()[0] != b"66"]  # what a node is
+            secrets = [line for line in file.read().splitlines() if line.split()[0] != b"66"]  # 66 is LNET_NL_NODE
         print("# names: lnetctl: %d %s; lst: %d; heard by the user: %s" %
               (root.returncode, root.stdout.strip().splitlines()[-1:], lst.returncode, secrets))
         tap.check(not secrets, "names: no request reaches the user that has the name")
@@ -167,7 +167,7 @@ def names_taken(tap):
 
 
 def answers(world, host, name=NAME, user=None):
-    """Does the self-test of that node answer?"""
+    """Does the self-test of that node reply?"""
     return "No session" in world.call(host, "lst", "--node", name, "show_session", user=user, wait=10).stdout
 
 
@@ -179,7 +179,7 @@ def sockets_remove(world):
 
 
 def kept_out(door):
-    """Opens 200 connections as nobody. True: the self-test has kept the older connection of root."""
+    """Opens 200 connections as nobody. True: the self-test has kept root's earlier connection open."""
     root = socket.socket(socket.AF_UNIX)
     root.connect(door)
     root.settimeout(0.5)
@@ -200,7 +200,7 @@ def kept_out(door):
 
 
 def sockets(tap):
-    """the sockets of self-tests: other users cannot make or replace them; a killed lnetd leaves one behind."""
+    """sockets of self-tests: other users cannot create or replace them; a new lnetd replaces that of a killed one."""
     world = World()
     os.environ["LST_SESSION"] = "7"
 
@@ -245,13 +245,13 @@ def sockets(tap):
 
 
 def names(tap):
-    """a user takes the netlink port and the socket of root's node, or attacks the socket's file."""
+    """a user binds the netlink port and the socket of root's node, or attacks the socket's file."""
     names_taken(tap)
     sockets(tap)
 
 
 def links(tap):
-    """--state in a directory of another user, who puts a symbolic link there: root's files are overwritten."""
+    """--state is in a directory of another user, who puts a symbolic link there: lnetd must not follow the link."""
     for suffix in (".new", ".lock"):
         world, pair = world_and_pair(1)
         try:
