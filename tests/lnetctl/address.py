@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The cases of tests/lnetctl/run about one address that has several nets: one listener, and requests that choose."""
+"""The cases of tests/lnetctl/run about an address with several nets: one listener; acceptor requests name the net."""
 
 import socket
 import struct
@@ -24,7 +24,7 @@ def hello(net, source, address):
 
 
 def dial(*pieces):
-    """What the node at 127.0.0.2 answers to these bytes, each piece sent alone."""
+    """Returns the reply of the node at 127.0.0.2 to these bytes. Sends each piece separately."""
     with socket.create_connection(("127.0.0.2", int(PORT)), source_address=("127.0.0.77", 0), timeout=3) as s:
         s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         for i, piece in enumerate(pieces):
@@ -77,7 +77,7 @@ def half_closed(text):
 
 
 def test_address():
-    """Nets that share an address share a listener, whichever of them comes or goes."""
+    """Nets that share an address share a listener, whichever of them is added or deleted."""
     a, b = configured("shares", "127.0.0.2@tcp"), configured("asks", "127.0.1.2@tcp,127.0.1.2@tcp1,127.0.1.2@tcp2")
     a.ok("net", "add", "--nid", "127.0.0.2@tcp1,127.0.0.2@tcp2")
     all_nids = ["127.0.0.2@tcp", "127.0.0.2@tcp1", "127.0.0.2@tcp2"]

@@ -25,7 +25,7 @@ def unchanged(node, before, what):
 
 
 def test_empty_files():
-    """Neither a missing file nor an empty one, nor a truncated one, empties a node."""
+    """No missing, empty or truncated file removes the configuration of a node."""
     node = configured("empty", "127.0.0.2@tcp")
     node.ok("import", stdin=PEERS)
     before = node.ok("export", "--backup")
@@ -57,7 +57,7 @@ def test_empty_files():
 
 
 def test_plan_shown():
-    """Plans have old values, rails that are replaced, a summary; --check has a status; apply prints the same."""
+    """A plan has old values, replaced rails and a summary. --check sets the exit status. apply prints the same text."""
     node = configured("shown", "127.0.0.2@tcp", "127.0.0.3@tcp", "127.0.0.4@tcp1")
     before = node.ok("export", "--backup")
     text = before.replace("retry_count: 2", "retry_count: 5").replace("credits: 256", "credits: 64", 1) + PEERS
@@ -85,7 +85,7 @@ def test_plan_shown():
 
 
 UNKNOWN = [
-    # the file, where, the key, in what
+    # file, place, unknown key, mapping that contains it
     ("net:\n- net type: tcp9\n  colour: red\n", "line 3 column 3", "colour", "net"),
     ("net:\n- net type: tcp9\n  local NI(s):\n  - nid: 127.0.0.9@tcp9\n    speed: 5\n", "line 5 column 5", "speed",
      "local NI(s)"),
@@ -105,7 +105,7 @@ UNKNOWN = [
 
 
 def test_unknown_keys():
-    """A key that nothing reads is a note with its place, an error with --strict and in sections of ours."""
+    """An unknown key causes a note with its place; with --strict, and in sections that stock lacks, an error."""
     node = configured("unknown", "127.0.0.2@tcp")
     before = node.ok("export", "--backup")
     for text, place, key, group in UNKNOWN:
@@ -132,7 +132,7 @@ def test_unknown_keys():
 
 
 def test_export_replaces():
-    """An export replaces its file as a whole or leaves it; output that cannot be written is an error."""
+    """An export replaces its file as a whole, or leaves it unchanged. Output that cannot be written is an error."""
     node = configured("replaces", "127.0.0.2@tcp")
     whole = node.ctl("export", "--backup")[1]
     for options in ([], ["--backup"]):
@@ -180,7 +180,7 @@ def repaired(node):
 
 
 def test_under_repair():
-    """Drained interfaces and links that an operator set down are exported, planned, and there after a restart."""
+    """Drained interfaces, and links that an operator set down, are exported and planned, and survive a restart."""
     node = Node("repair", "--state", os.path.join(TMP, "repair.yaml")).start()
     text = "global:\n  accept_port: %s\n  accept: all\n" % PORT
     node.ok("apply", "-", stdin=text + "net:\n- net type: tcp\n  local NI(s):\n" +
@@ -226,7 +226,7 @@ def test_under_repair():
 
 
 def test_awaited():
-    """An interface that this machine lacks is awaited, and a note says so, with its place."""
+    """If this machine lacks an interface, the node waits for it, and a note with its place reports this."""
     node = configured("awaited")
     text = "net:\n- net type: tcp\n  local NI(s):\n  - interfaces: { 0: lo, 1: 'etho[0]' }\n"
     path = write("awaited.yaml", text)
@@ -252,7 +252,7 @@ def gone(node, nid):
 
 
 def test_dynamic_peers():
-    """A peer that never answered goes after the ping; a full export makes no dynamic peer a configured one."""
+    """A peer that never replied is removed after the ping. An imported full export configures no dynamic peer."""
     other = configured("dynamic-other", "127.0.0.4@tcp")
     node = configured("dynamic", "127.0.0.2@tcp")
     node.ok("set", "accept_port", str(int(PORT)))
@@ -282,7 +282,7 @@ def test_dynamic_peers():
 
 
 def test_plan_checks():
-    """plan fails for what apply refuses, with the same words."""
+    """plan fails for each file that apply rejects, with the same message."""
     node = configured("checks", "127.0.0.2@tcp")
     before = node.ok("export", "--backup")
     for text in ("global:\n  retry_count: 999\n", "peer:\n- primary nid: junk\n",
@@ -308,7 +308,7 @@ def test_plan_checks():
 
 
 def test_apply_configures():
-    """apply configures a node that is not configured, and leaves it so if the file is wrong."""
+    """apply configures an unconfigured node. If the file has an error, the node stays unconfigured."""
     node = Node("fresh").start()
     text = "global:\n  retry_count: 5\npeer:\n- primary nid: 10.1.1.1@tcp\n"
     out = node.ok("plan", "-", stdin=text)

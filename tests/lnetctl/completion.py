@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""bash and zsh complete each command and each option that the tool's tables have, and nothing else; and values that the
-node has."""
+"""bash and zsh complete exactly the commands and options that the tool's tables have, and values that the node has."""
 
 import importlib.machinery
 import importlib.util
@@ -17,7 +16,7 @@ import time
 from nodes import BIN, ROOT, TMP, check, configured, equal, skip
 
 BUILTINS = {"help", "version", "list-commands", "quit", "exit", "ignore_errors"}
-# Completes each line of the input; a line of words for each.
+# Completes each line of the input, and prints the matches of each as one line.
 DRIVER = """. "$1"
 while IFS= read -r COMP_LINE; do
 	COMP_POINT=${#COMP_LINE} COMPREPLY=()

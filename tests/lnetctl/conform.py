@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Every command against the tables of the reference: names, options, ranges, exit codes, errors, answers."""
+"""Compares every command with the tables of the reference: names, options, ranges, exit codes, errors, output."""
 
 import json
 import os
@@ -34,7 +34,7 @@ TOP = ("lnet route net routing set import export stats debug global peer ping di
 BUILTIN = "help version list-commands quit exit ignore_errors".split()
 
 FAULT = ("source/s= dest/d= rate/r= interval/i= portal/p= message/m= local_nid/o= rule_type=")
-# name, /letter, = with an argument, ? with a number that may follow
+# name, /letter, = for an argument, ? for an optional number
 OPTIONS = {
     "lnet configure": "all/a large/l",
     "lnet unconfigure": "",
@@ -75,12 +75,12 @@ COMPLAINTS = ("unrecognized option", "invalid option", "requires an argument", "
 
 
 def options_of(command):
-    """(name, letter or None, kind) of each option."""
+    """Returns (name, letter or None, kind) of each option."""
     return [re.fullmatch(r"([\w-]+)(?:/(\w))?([=?]?)", word).groups() for word in OPTIONS[command].split()]
 
 
 def complains(node, command, *words):
-    """Does getopt? The node is not configured: whatever is read right goes no further."""
+    """Does getopt report an error? The node is not configured, so a correct command line has no effect."""
     rc, out, err = node.ctl(*command.split(), *words, stdin="")
     return [text for text in COMPLAINTS if text in err] and (rc, out, err)
 
@@ -127,7 +127,7 @@ def test_conform_options():
         for name, letter, kind in options_of(command):
             value = ["1"] if kind == "=" else []
             alone = [end for end in range(1, len(name)) if sum(word.startswith(name[:end]) for word in shown) == 1]
-            # help and json are options of every command
+            # every command also has the options help and json
             alone = [end for end in alone if not any(word.startswith(name[:end]) for word in ("help", "json"))]
             short = alone[0] if alone else len(name)
             if short > 1 and name[:short - 1] not in shown:
@@ -148,7 +148,7 @@ def test_conform_options():
 YES, NO = 0, 234
 ADD = "net add --nid 127.0.0.20@tcp9 "
 VALUES = [
-    # command, values it takes, {exit code: values it does not}
+    # command, accepted values, {exit code: rejected values}
     (ADD + "--conns-per-peer", "0 1 127 0x7f 010", {2: "128 -1 -2 x 1x 99999999999999999999 ''"}),
     (ADD + "--tos", "-1 0 104 106 255 0xff", {2: "300 256 -2 x"}),
     (ADD + "--peer-timeout", "-1 0 60 180 0x10", {2: "x -2 2147483648"}),
@@ -210,7 +210,7 @@ VALUES = [
 ]
 
 EXITS = [
-    # command, exit code, what stdout has, what stderr has
+    # command, exit code, part of stdout, part of stderr
     ("net add --net tcp", 2, "", "at least one interface"),
     ("net add --if lo", 2, "", "missing mandatory parameters in NI config: '"),
     ("net add", 2, "", "missing mandatory parameters in NI config: '"),
@@ -409,7 +409,7 @@ def test_conform_exits():
     node.stop()
 
 
-# ---- answers --------------------------------------------------------------------------------------------------------
+# ---- output ---------------------------------------------------------------------------------------------------------
 
 SHOWS = ["net show", "net show -v 4", "net show --net tcp", "peer show", "peer show -v 4", "peer list", "global show",
          "stats show", "udsp show", "fault drop show", "fault delay show", "debug recovery --local",
@@ -425,7 +425,7 @@ UDSP = {"udsp info": ["net priority", "nid priority"]}
 
 
 def net_keys(level, lo):
-    """What an interface has at @level, in order: names, and what the mappings have."""
+    """The keys that an interface has at @level, in order, with the keys of each mapping."""
     ni = {"nid": None, "status": None}
     if not lo:
         ni["interfaces"] = ["0"]
@@ -462,7 +462,7 @@ def peer_keys(level):
 
 
 def at_rest(value):
-    """Without numbers and why a ping failed: they move while one looks at them."""
+    """Masks numbers, and the reasons of failed pings: these change between two commands."""
     if isinstance(value, dict):
         return {key: at_rest(val) for key, val in value.items() if key != "descr"}
     if isinstance(value, list):
@@ -520,14 +520,14 @@ def test_conform_shows():
 
 
 SAMPLES = [
-    # what they say on a node like the one that they were taken from; the part that is stock's
+    # command, capture of stock: our output must begin with the keys of the capture
     ("global show", "33-global-show"), ("stats show", "34-stats-show"), ("cpt-of-nid 10.77.0.3@tcp", "37-cpt-of-nid"),
     ("debug recovery --local", "28-debug-recovery-local"), ("debug recovery --peer", "29-debug-recovery-peer"),
 ]
 
 
 def test_conform_stock():
-    """What stock's node shows and accepts, seen beside it."""
+    """Compares what the node shows and accepts with a stock node."""
     node = configured("stock", "127.0.0.2@tcp", "127.0.0.3@tcp1")
     node.ok("ping", "0@lo")
     shown = json.loads(node.ok("net", "show", "--net", "lo", "-v", "2", "--json"))["net"][0]["local NI(s)"][0]
@@ -587,7 +587,7 @@ def test_conform_samples():
 
 
 def test_conform_peers():
-    """A locked primary NID stays until it is deleted by force; state by hand."""
+    """A locked primary NID stays until it is deleted with --force. An operator can set the peer state."""
     node = configured("locked", "127.0.0.2@tcp")
     add = ["peer", "add", "--prim_nid", "10.77.0.9@tcp", "--nid", "10.77.[0-1].9@tcp,10.77.2.9@tcp"]
     node.ok(*add, "--lock_prim")
@@ -617,7 +617,7 @@ def test_conform_peers():
 # ---- the shell ------------------------------------------------------------------------------------------------------
 
 class Terminal:
-    """lnetctl at a terminal, where nobody is at home but what needs no node."""
+    """lnetctl at a terminal, with a node that does not exist: only commands that need no node succeed."""
 
     def __init__(self):
         self.pid, self.fd = pty.fork()
@@ -627,7 +627,7 @@ class Terminal:
         self.said = ""
 
     def until(self, text):
-        """What is said up to @text, or all that is said in ten seconds."""
+        """Returns the output up to @text, or all output of ten seconds."""
         end = time.time() + 10
         while text not in self.said and time.time() < end:
             if select.select([self.fd], [], [], 0.1)[0]:
@@ -643,7 +643,7 @@ class Terminal:
 
 
 def test_conform_shell():
-    """At a terminal: a prompt, names that complete themselves, lines that come back."""
+    """At a terminal, lnetctl prints a prompt, completes names, and has a history of lines."""
     term = Terminal()
     equal("a prompt", term.until("lnetctl > "), "")
     term.type("serv\t\n")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The cases of tests/lnetctl/run about discovery switched off and on while peers are known: at either end."""
+"""The cases of tests/lnetctl/run about discovery that is switched off and on, at either node, while peers are known."""
 
 import time
 
@@ -7,12 +7,12 @@ from nodes import configured, equal
 
 KNOWN = 273		# management.md 3.2: multi-rail, discovered, its NIDs are known
 OFF = 274		# not multi-rail, has discovery off, discovered, its NIDs are known
-FROZEN = 275		# it is off here, too: multi-rail as it was
+FROZEN = 275		# as OFF, but discovery is off at this node as well: the peer stays multi-rail
 NIDS = {"swa": ["127.0.0.2@tcp", "127.0.0.4@tcp"], "swb": ["127.0.0.3@tcp", "127.0.0.5@tcp"]}
 
 
 def peers(node):
-    """State, whether multi-rail, and NIDs of the first peer; a NID that was forgotten may come back as another one."""
+    """State, multi-rail and NIDs of the first peer only: a removed NID may reappear as a second peer."""
     shown = node.show("peer", "show", "-v", "4").get("peer") or []
     return [(peer["peer state"], peer["Multi-Rail"], [ni["nid"] for ni in peer["peer ni"]]) for peer in shown[:1]]
 
@@ -30,7 +30,7 @@ def stays(what, node, want):
 
 
 def pings(node, nid):
-    """As at the other end, whatever is known of it here: all its NIDs."""
+    """A ping reports both NIDs of the other node, whatever this node knows of it."""
     equal("ping %s" % nid, len(node.show("ping", nid)["ping"][0]["peer_ni"]), 2)
 
 
@@ -40,7 +40,7 @@ def switch(node, value):
 
 
 def begin():
-    """Two nodes with two interfaces each; the first knows the second and the other way round."""
+    """Starts two nodes with two interfaces each, which know each other."""
     a, b = (configured(name, *nids) for name, nids in NIDS.items())
     equal("discovered", a.show("discover", NIDS["swb"][0])["discover"][0]["Multi-Rail"], True)
     whole = {a: (KNOWN, True, NIDS["swb"]), b: (KNOWN, True, NIDS["swa"])}
@@ -55,7 +55,7 @@ def end(*nodes):
 
 
 def test_discovery_switched():
-    """behaviour.md 5.10: the others are told, who is told forgets all but one NID, and learns again."""
+    """behaviour.md 5.10: a node notifies its peer, which keeps only one NID of the node until discovery is on again."""
     a, b, whole = begin()
     for node, other in ((a, b), (b, a)):
         nids = whole[other][2]
@@ -75,7 +75,7 @@ def test_discovery_switched():
 
 
 def test_discovery_off_first():
-    """behaviour.md 5.10: whose discovery is off pings and learns nothing; switched on it learns."""
+    """behaviour.md 5.10: a node with discovery off pings and learns nothing. Once it is on, the node learns."""
     a, b = (configured(name, *nids) for name, nids in NIDS.items())
     for node in (a, b):
         switch(node, 0)
@@ -93,7 +93,7 @@ def test_discovery_off_first():
 
 
 def test_discovery_off_at_both():
-    """Off at both ends while they know each other: nothing changes; on again both learn, whoever is the second."""
+    """If discovery is off at both nodes, they keep the known NIDs. When it is on again, both learn, in either order."""
     a, b, whole = begin()
     for node in (a, b):
         node.ok("set", "push_delay", "0.5")
@@ -109,7 +109,7 @@ def test_discovery_off_at_both():
 
 
 def test_discovery_on_late():
-    """Off at both ends from the first contact on, then on at both: they find each other without being asked to."""
+    """If discovery is off at both nodes at first, and then on, they discover each other without a command."""
     a, b = (configured(name, *nids) for name, nids in NIDS.items())
     for node in (a, b):
         switch(node, 0)
@@ -123,7 +123,7 @@ def test_discovery_on_late():
 
 
 def test_discover_while_off():
-    """management.md 3.2, bit 1: an answer while discovery is off here sets it, and the rest stays."""
+    """management.md 3.2, bit 1: a reply while discovery is off at this node sets this bit, and changes nothing else."""
     a, b, whole = begin()
     switch(a, 0)
     becomes("told", b, [(OFF, False, NIDS["swa"][:1])])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The cases of tests/lnetctl/run with drills: a rail over TCP is cut by rule while requests are made."""
+"""The cases of tests/lnetctl/run with drills: a fault rule cuts a rail over TCP while requests are sent."""
 
 import json
 import os
@@ -23,7 +23,7 @@ BAD = [
 
 
 def pair(name):
-    """Two nodes with two rails that know each other's."""
+    """Two nodes with two rails, each configured with both NIDs of the other."""
     nodes = [configured("%s-%d" % (name, nr), *nids) for nr, nids in enumerate(RAILS)]
     for node, nids in zip(nodes, reversed(RAILS)):
         node.ok("peer", "add", "--prim_nid", nids[0], "--nid", nids[1])
@@ -35,7 +35,7 @@ def rules(node):
 
 
 def test_drill():
-    """Requests survive the cut of a rail, which is told with its times; the rule is gone then."""
+    """Requests survive the cut of a rail. The drill reports the cut with its times, and removes its rule."""
     node, other = pair("drill")
     for args, said in BAD:
         rc, out, err = node.ctl("drill", *args)
@@ -48,7 +48,7 @@ def test_drill():
         equal("nothing is lost", told["lost"], 0)
         equal("nothing is done twice", told["duplicated"], 0)
         equal("two cuts", len(told["cuts"]), 2)
-        # one that was cut before catches up on its turns first
+        # A rail that was cut before first catches up on its missed selections.
         check("the rail had a share", 0 < told["share_before_permille"] <= 1000, told)
         check("requests were made", told["requests"] > 50, told)
         for cut in told["cuts"]:
@@ -61,7 +61,7 @@ def test_drill():
 
 
 def begin(node, *args):
-    """A drill, and its rail is cut."""
+    """Starts a drill, and waits until it has cut its rail."""
     drill = subprocess.Popen([BIN + "/lnetctl", "--node", node.name, "drill", "--peer", RAILS[1][0], *args],
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     until(lambda: drill.poll() is not None or "on" in [rule["state"] for rule in rules(node)])
@@ -70,7 +70,7 @@ def begin(node, *args):
 
 
 def test_drill_killed():
-    """A drill that is killed leaves a rule that ends by itself, and the next drill takes it away."""
+    """A killed drill leaves a rule, which ends by itself. The next drill removes the rule."""
     node, other = pair("killed")
     drill = begin(node, "--duration", "2s")
     os.kill(drill.pid, signal.SIGKILL)
@@ -83,7 +83,7 @@ def test_drill_killed():
 
 
 def test_drill_stopped():
-    """One that is stopped has the rail back at once."""
+    """A drill that is stopped by a signal restores the rail at once."""
     node, other = pair("stopped")
     for number in (signal.SIGINT, signal.SIGTERM):
         drill = begin(node, "--duration", "60s")
@@ -96,7 +96,7 @@ def test_drill_stopped():
 
 
 def test_drill_two():
-    """Of two drills at once one is refused: rails that are both cut would be no drill."""
+    """The node rejects a second drill at the same time: if both rails were cut, no request could succeed."""
     node, other = pair("two")
     drill = begin(node, "--duration", "60s", "--rail", RAILS[0][0])
     for rail in RAILS[0]:
@@ -115,7 +115,7 @@ def test_drill_two():
 
 
 def test_drill_node_dies():
-    """kill -9 of the node: the drill ends soon, with words; the rule went with the node."""
+    """If the node is killed (kill -9), the drill ends soon with a reason. The rule ends with the node."""
     node, other = pair("dies")
     drill = begin(node, "--duration", "60s")
     start = time.monotonic()

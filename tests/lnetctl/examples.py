@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The examples of lnetctl's man pages and of the chapter on operations do what they say: run in order, page by
-page, on a node with eth0 and eth1, whose peer 10.77.0.3@tcp has both nets' other ends.
+"""The examples of lnetctl's man pages and of the chapter on operations are correct. The case runs those of each page in
+order, on a node with eth0 and eth1. Its peer 10.77.0.3@tcp has the other ends of both nets.
 
-In an example a line that begins with "# " or "$ " is a command, root's or nobody's; what follows is what it prints,
-with values that may be other numbers, and "[...]" for what is left out. "errno" in it says that the command fails."""
+In an example a line that begins with "# " or "$ " is a command of root or of nobody. The lines after it are its output.
+Numbers in the output may differ, and "[...]" means omitted text. If the output has "errno", the command fails."""
 
 import glob
 import os
@@ -29,7 +29,7 @@ def chapter_examples(path):
 
 
 def steps(block):
-    """(user, command, output wanted) of each command."""
+    """Returns (user, command, expected output) of each command."""
     found, end = [], None
     for line in block.rstrip("\n").split("\n"):
         if end:
@@ -44,7 +44,7 @@ def steps(block):
 
 
 def pattern(lines):
-    """What the output must be like."""
+    """The regular expression that the output must match."""
     parts = []
     for line in lines:
         if line.strip() == "[...]":
@@ -58,7 +58,7 @@ def pattern(lines):
 
 
 class World:
-    """Where the examples of one page are run."""
+    """The nodes and the folder for the examples of one page."""
 
     def __init__(self, spaces, name):
         self.far = Node("far", netns=spaces[1]).start()

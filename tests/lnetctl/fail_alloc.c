@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Preloaded: makes one allocation of a program fail, the FAIL_ALLOC-th from the begin of main(),
- * and then makes the file FAIL_MARK.
+ * Preloaded library: makes the FAIL_ALLOC-th allocation since the start of main() fail, and
+ * creates the file FAIL_MARK.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -13,10 +13,10 @@ void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t nr, size_t size);
 void *__libc_realloc(void *old, size_t size);
 
-static unsigned long left;		/* 0: none fails (any more) */
+static unsigned long left;		/* 1: the next allocation fails; 0: no further one fails */
 static const char *mark;
 
-/* Before main(): what the loader and libraries need at start is not counted. */
+/* Runs before main(), so earlier allocations of the loader and of libraries are not counted. */
 __attribute__((constructor)) static void begin(void)
 {
 	const char *nth = getenv("FAIL_ALLOC");

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The cases of tests/lnetctl/run with faults: the hooks that operators have, between two live nodes over TCP."""
+"""The cases of tests/lnetctl/run with fault rules of operators, between two live nodes over TCP."""
 
 import json
 import time
@@ -14,14 +14,14 @@ def stat(node, name):
 
 
 def ping(node, timeout="0.3"):
-    """Exit status, and how long it took."""
+    """Pings node B. Returns the exit status and the duration."""
     start = time.monotonic()
     rc = node.ctl("ping", "--timeout", timeout, B)[0]
     return rc, time.monotonic() - start
 
 
 def fails(node, what, counter, *rule):
-    """With the rule a ping fails and is counted, without it none does."""
+    """With the rule, a ping fails and increases @counter. Without the rule, pings succeed."""
     before = stat(node, counter)
     node.ok("fault", "drop", "add", "--source", "*", "--dest", "*@tcp", *rule)
     rc, took = ping(node)
@@ -33,7 +33,7 @@ def fails(node, what, counter, *rule):
 
 
 def test_faults():
-    """tst-005, dbg-005/015/020/035/040, cfg-030, lnt-100: operators' rules between two live nodes."""
+    """tst-005, dbg-005/015/020/035/040, cfg-030, lnt-100: fault rules of operators between two live nodes."""
     node, other = configured("fault-a", A), configured("fault-b", B)
     node.ok("set", "retry_count", "0")
     equal("a ping", ping(node, "5")[0], 0)
@@ -53,7 +53,7 @@ def test_faults():
 
 
 def test_hooks():
-    """tst-005, dbg-025/030: an interface that a rule takes down is down, and comes back."""
+    """tst-005, dbg-025/030: an interface whose link an operator sets down is down, and can be set up again."""
     node, other = configured("hook-a", A), configured("hook-b", B)
     equal("a ping", ping(node, "5")[0], 0)
     node.ok("net", "set", "--nid", A, "--link", "down")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Files of people who mean harm, or cannot write YAML: each is refused at once and in words, and nothing changes."""
+"""Hostile files, and files with errors: lnetctl rejects each at once with a reason, and nothing changes."""
 
 import time
 
@@ -12,7 +12,7 @@ RULE = "fault:\n- { rule_type: drop, da_rate: 5, fa_dst: '*', fa_src: "
 DELAY = "fault:\n- { rule_type: delay, la_rate: 1, fa_src: '*', fa_dst: '*', "
 
 ROWS = [
-    # what is no YAML, or more of it than a configuration needs
+    # not YAML, or larger than any configuration
     (bytes(range(256)) * 10, "line 1: control characters are not allowed"),
     (b"\0" * 1000, "line 1: control characters are not allowed"),
     (b"peer:\n- primary nid: \xff\xfe\n", "invalid leading UTF-8 octet"),
@@ -31,7 +31,7 @@ ROWS = [
     ("global:\n" + "".join("  k%d: 1\n" % i for i in range(60000)), "line 2: more than 4096 keys in one mapping"),
     (b"peer:\n" + b"- primary nid: 10.9.9.9@tcp\n" * 4000000, "longer than 64 MiB"),
     (b"peer:\n- primary nid: " + b"x" * 20000000 + b"\n", "line 2: a request has at most 64 KiB"),
-    # the wrong kind of thing
+    # values of a wrong type
     ("peer: 5\n", "line 1: 'peer' must be a sequence"),
     ("peer:\n- primary nid: [a, b]\n", "line 2: a peer must have its 'primary nid'"),
     (PEER + "  peer ni: { nid: 10.9.9.8@tcp }\n", "line 3: 'peer ni' must be a sequence"),
@@ -99,7 +99,7 @@ def test_hostile():
             begin = time.monotonic()
             rc, _, err = node.raw(data, *command)
             took = time.monotonic() - begin
-            # that has no use for some sections
+            # import --exec ignores some sections
             check("%s of %s" % (" ".join(command), what), rc in (2, 234) or "--exec" in command, err)
             check("import of %s says why" % what, command != ["import"] or words in placed(err), err)
             check("%s of %s is refused at once" % (" ".join(command), what), took < 10, took)
@@ -109,7 +109,7 @@ def test_hostile():
 
 
 def test_quotes():
-    """Names with quotes are names, and come back as they went."""
+    """Interface names with quotes are accepted, and are exported and shown unchanged."""
     node = configured("quotes", "127.0.0.2@tcp")
     for name in ("e\"t'h", "'eth'", '"eth"', "#eth", "*eth", "!eth", "{e}", "-", "e:", "null", "~", "yes", "12",
                  "0x1f", "-7"):

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Preloaded: kills a program with SIGKILL at its KILL_AT-th call of one of the functions below,
- * just before the call. Counts from the start, or with KILL_ARM from when that file exists.
+ * Preloaded library: kills the program with SIGKILL just before its KILL_AT-th call of one of the
+ * functions below. It counts from the start, or, with KILL_ARM, only while that file exists.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

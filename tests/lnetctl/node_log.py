@@ -11,7 +11,7 @@ STAMP = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
 
 
 def log_of(name, *options, journal=False):
-    """The log of a node that was configured, got a fault rule, and was stopped."""
+    """The log of a node that was configured, received a fault rule, and was stopped."""
     path = os.path.join(TMP, name + ".log")
     with open(path, "w"):
         pass

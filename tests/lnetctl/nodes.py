@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Nodes for the tests of lnetctl, and how they keep score."""
+"""Nodes for the tests of lnetctl, and functions that count the results."""
 
 import json
 import os
@@ -20,7 +20,7 @@ BIN = os.environ.get("LNET_BIN", os.path.join(ROOT, "build"))
 TMP = tempfile.mkdtemp(prefix="lnetctl-test.")
 PORT = "9%03d" % (os.getpid() % 1000)
 NOBODY = 65534
-NO_DIFFERENCE = "summary: no difference\n"	# what plan and apply print then
+NO_DIFFERENCE = "summary: no difference\n"	# output of plan and apply if nothing differs
 
 
 class Score:
@@ -47,14 +47,14 @@ def skip(what, why):
 
 
 def as_json(value):
-    """What YAML says, with the keys that JSON has: texts."""
+    """The value of a YAML text with keys as in JSON: keys are texts."""
     if isinstance(value, dict):
         return {str(key): as_json(val) for key, val in value.items()}
     return [as_json(val) for val in value] if isinstance(value, list) else value
 
 
 class Node:
-    """A running lnetd and the lnetctl that talks to it."""
+    """A running lnetd, and calls of lnetctl for it."""
 
     all = []
 
@@ -96,7 +96,7 @@ class Node:
         return run.returncode, run.stdout, run.stderr
 
     def raw(self, data, *args):
-        """What bytes on standard input give; words that are no UTF-8 are shown all the same."""
+        """Runs lnetctl with bytes on standard input. Output that is not UTF-8 is returned with substitutes."""
         run = subprocess.run([BIN + "/lnetctl", "--node", self.name, *args], input=data, capture_output=True,
                              timeout=60)
         return run.returncode, run.stdout.decode("utf-8", "replace"), run.stderr.decode("utf-8", "replace")
@@ -108,7 +108,7 @@ class Node:
         return unmarked(out) if args[0] == "export" and args[-1][0] != "/" else out
 
     def fault_note(self):
-        """What `net show' notes of this node's fault rules."""
+        """The note of `net show' about the fault rules of this node; 0: it has none."""
         nr = 0
         for kind in ("", "drop", "delay"):
             words = ["fault", kind, "show"] if kind else ["fault", "show"]
@@ -117,8 +117,8 @@ class Node:
         return nr and "note: %d fault rule%s on this node ('lnetctl fault show')\n" % (nr, "s are" if nr > 1 else " is")
 
     def show(self, *args):
-        """What --json says, after checking that the YAML says the same."""
-        for attempt in range(3):    # counters may change between the two
+        """Returns the output with --json, after a check that the YAML output is equal."""
+        for attempt in range(3):    # counters may change between the two commands
             doc = json.loads(self.ok("--json", *args))
             text = self.ok(*args) if yaml else "statistics"
             same = "statistics" in text or as_json(yaml.safe_load(text) or {}) == doc
@@ -137,7 +137,7 @@ class Node:
 
 
 def of_all(program):
-    """A copy that nobody may run, too, wherever the tree is."""
+    """Copies a program to a folder in which the user nobody can run it, wherever the source tree is."""
     os.chmod(TMP, 0o755)
     return shutil.copy(os.path.join(BIN, program), TMP)
 
@@ -156,31 +156,31 @@ def keys(text, start="", end=None):
 
 
 def error_of(text):
-    """(verb, object, errno, text) of an error as the netlink commands print it."""
+    """Returns (verb, object, errno, text) of an error as the netlink commands print it."""
     form = r"---\n(\w+):\n-     ([\w-]+):\n      errno: (-\d+)\n      descr: ! \"(.*)\"\n\.\.\.\n"
     match = re.fullmatch(form, text)
     return (match[1], match[2], int(match[3]), match[4]) if match else None
 
 
 def unmarked(text):
-    """An export without its first and its last line, which the node's name is in."""
+    """An export without its first and its last line, which contain the node's name."""
     match = re.fullmatch(r"# lnetctl export of (\S+), begin\n(.*)# lnetctl export of \1, end\n", text, re.DOTALL)
     check("an export has its first and its last line", match, text)
     return match[2] if match else text
 
 
 def unawaited(err):
-    """What a command says on standard error but for interfaces that are waited for."""
+    """The standard error of a command without the notes about interfaces for which the node waits."""
     return re.sub(r"(?m)^.*there is no interface .*: the node waits for it\n", "", err)
 
 
 def placed(err):
-    """Errors in files without the column, for rows that have the line."""
+    """Removes the column from errors in files, because the expected texts have only the line."""
     return re.sub(r"(line \d+) column \d+", r"\1", err)
 
 
 def until(done, seconds=20):
-    """Is it true within that time?"""
+    """Waits until @done() is true. False: it was not within that time."""
     end = time.monotonic() + seconds
     while not done() and time.monotonic() < end:
         time.sleep(0.05)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The cases of tests/lnetctl/run about files as a whole: import, plan, apply, and interfaces that come later."""
+"""The cases of tests/lnetctl/run about files as a whole: import, plan, apply, and interfaces that appear later."""
 
 import json
 import os
@@ -20,7 +20,7 @@ def write(name, text):
 
 
 def backup(node):
-    """What a node is configured as; lnd_timeout follows from other lines."""
+    """The configuration of a node, without lnd_timeout, which follows from other lines."""
     return re.sub(r"    lnd_timeout: .*\n", "", node.ok("export", "--backup"))
 
 
@@ -29,7 +29,7 @@ def plan(node, path):
 
 
 def test_plan():
-    """Plans name what is different and nothing else; apply does it; then there is nothing left."""
+    """A plan names the differences and nothing else. After apply there is no difference."""
     node = configured("plan", "127.0.0.2@tcp", "127.0.0.3@tcp1")
     node.ok("peer", "add", "--prim_nid", "10.77.0.3@tcp", "--nid", "10.77.1.[3-5]@tcp")
     node.ok("peer", "add", "--prim_nid", "10.77.0.4@tcp", "--non_mr")
@@ -70,7 +70,7 @@ def test_plan():
 
 
 def test_refused():
-    """What is wrong in a file is found before anything changes, and named: file, line, key, value, range."""
+    """Errors in a file are reported before anything changes, with file, line, key, value and range."""
     node = configured("refused", "127.0.0.2@tcp")
     before = node.ok("export", "--backup")
     head = "peer:\n- primary nid: 10.1.1.1@tcp\n"
@@ -126,7 +126,7 @@ def test_refused():
 
 
 def test_sections():
-    """--del and --show of rules, CPTs in each form, values of a net for those of its interfaces that have none."""
+    """--del and --show of rules; each form of CPTs; an interface without a value has that of its net."""
     node = configured("sections", "127.0.0.2@tcp")
     rules = ("fault:\n- { rule_type: drop, fa_src: '*', fa_dst: 10.1.1.1@tcp, da_rate: 3 }\n"
              "- { rule_type: drop, fa_src: '*', fa_dst: 10.1.1.1@tcp, da_rate: 4 }\n"
@@ -160,7 +160,7 @@ def test_sections():
 
 
 def test_later():
-    """An interface that a file names and that does not exist is waited for, across restarts, and joins."""
+    """If a file names an interface that does not exist, the node waits for it, also after a restart, and adds it."""
     in_namespaces("interfaces that come later", later)
 
 
@@ -215,7 +215,7 @@ def later(spaces):
 
 
 def test_ip2nets():
-    """cfg: rules in a file, for the addresses of this machine: the first that matches for each net."""
+    """cfg: ip2nets rules in a file: for each net, the first rule that matches an address of this machine applies."""
     in_namespaces("ip2nets in files", ip2nets)
 
 
@@ -252,7 +252,7 @@ def ip2nets(spaces):
 
 
 def test_thousand():
-    """A thousand peers with eight NIDs each: all of them at every level, in well under 200 ms on an idle machine."""
+    """A thousand peers with eight NIDs each: each show, at every level, takes far below 200 ms on an idle machine."""
     node = configured("thousand", "127.0.0.2@tcp")
     text = "peer:\n" + "".join("- primary nid: 10.%d.%d.1@tcp\n  peer ni:\n" % (i >> 8, i & 255) +
                                "".join("  - nid: 10.%d.%d.%d@tcp\n" % (i >> 8, i & 255, k) for k in range(2, 9))

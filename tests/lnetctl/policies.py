@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The cases of tests/lnetctl/run about which rail is taken: selection policies, interfaces out of service."""
+"""The cases of tests/lnetctl/run about the choice of a rail: policies, and administratively drained interfaces."""
 
 import json
 
@@ -13,7 +13,7 @@ def policy(node, *words):
 
 
 def interfaces(node, what):
-    """NID: all that is shown of it."""
+    """Returns {NID: its item in `show -v 5'}."""
     out = {}
     for item in json.loads(node.ok("--json", what, "show", "-v", "5"))[what]:
         for one in item["local NI(s)" if what == "net" else "peer ni"]:
@@ -32,7 +32,7 @@ def sent(node):
 
 
 def test_policy_info():
-    """lnt-030: priorities and preferred NIDs as stock's tests look for them (401 to 404); what comes later, too."""
+    """lnt-030: priorities and preferred NIDs as stock's tests 401 to 404 expect, also for NIDs that are added later."""
     node = configured("policy", A)
     policy(node, "--src", "tcp", "--priority", "0")
     policy(node, "--src", "127.0.0.2@tcp1", "--priority", "7")
@@ -71,7 +71,7 @@ def test_policy_info():
 
 
 def test_policy_choice():
-    """lnt-030: pings go by the net that a policy names, and by the other one when it changes."""
+    """lnt-030: pings use the net that a policy prefers. When the policy changes, they use the other net."""
     node, other = configured("policy-a", A, A1), configured("policy-b", B, B1)
     node.ok("peer", "add", "--prim_nid", B, "--nid", B1)
     for first, rail in (("tcp", 0), ("tcp1", 1), ("tcp", 0)):
@@ -92,7 +92,7 @@ def status(node, nid):
 
 
 def moved(node, other):
-    """Messages that went over each rail while 5 pings did."""
+    """Sends 5 pings, and returns the number of messages sent on each rail."""
     before = sent(node)
     for _ in range(5):
         node.ok("ping", "--timeout", "5", other)
@@ -100,7 +100,7 @@ def moved(node, other):
 
 
 def test_drain():
-    """A rail out of service is used by nobody while there is another; the peer sees it down; it comes back."""
+    """A drained rail is not used while there is another. `net show' reports it. After undrain it is used again."""
     node, other = configured("drain-a", A, A1), configured("drain-b", B, B1)
     node.ok("peer", "add", "--prim_nid", B, "--nid", B1)
     both = moved(node, B)
@@ -128,7 +128,7 @@ def test_drain():
 
 
 def test_explain():
-    """What is explained is what a policy decides, and what is then sent; all candidates have all ranks."""
+    """explain reports the choice of a policy, and pings use the explained path. All candidates have all ranks."""
     node, other = configured("explain-a", A, A1), configured("explain-b", B, B1)
     node.ok("peer", "add", "--prim_nid", B, "--nid", B1)
     node.ok("ping", "--timeout", "5", B)

@@ -14,7 +14,7 @@ UNKNOWN = "; whether the change was made is unknown"
 
 
 def tool(node, *args):
-    """lnetctl as a process of its own: it can be watched while it waits."""
+    """Starts lnetctl as a separate process, which the case can check while lnetctl waits."""
     return subprocess.Popen([BIN + "/lnetctl", "--node", node.name, *args], stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, text=True)
 
@@ -29,7 +29,7 @@ def thawed(node):
 
 
 def silence(node, *args):
-    """How long a command waits for a frozen node, its status and its words."""
+    """Runs a command for a frozen node. Returns its duration, status and output, and the expected message."""
     words = frozen(node)
     begin = time.monotonic()
     rc, out, err = node.ctl(*args)
@@ -39,7 +39,7 @@ def silence(node, *args):
 
 
 def asked_before(node, option, value, *command):
-    """A shell that the node has answered once: its next request is sent to the frozen node."""
+    """A shell to which the node has replied once, so the shell sends its next request to the frozen node."""
     shell = subprocess.Popen([BIN + "/lnetctl", "--node", node.name, option, value], stdin=subprocess.PIPE,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     shell.stdin.write("net show\n")
@@ -88,7 +88,7 @@ def test_killed():
 
 
 def listed(node):
-    """The nodes by name; other tests may start and stop some meanwhile."""
+    """The nodes by name. Other tests may start and stop nodes at the same time."""
     return {n["name"]: n for n in json.loads(node.ok("--json", "node", "list"))["nodes"]}
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The command lines of the other programs: help, version, and rejected words with the accepted values."""
+"""The command lines of the other programs: help, version, and the messages for rejected words."""
 
 import os
 import subprocess
@@ -7,7 +7,7 @@ import subprocess
 from nodes import BIN, NOBODY, check, configured, equal, of_all, skip
 
 SERVER = "server --nid 127.0.0.1@tcp --port 10999 "
-# program and words, standard error up to the hint at --help
+# program and words: standard error up to the hint about --help
 REJECTED = {
     "lnetperf": "lnetperf: the first word must be server or client",
     "lnetperf frob": "lnetperf: the first word must be server or client, not 'frob'",
@@ -61,7 +61,7 @@ def run(words, program=None, **how):
 
 
 def helped():
-    """Names of all programs; bulk_server and bulk_write are names of lst."""
+    """Names of all programs. Makes bulk_server and bulk_write, which are links to lst."""
     for name in ("bulk_server", "bulk_write"):
         if not os.path.exists(os.path.join(BIN, name)):
             os.symlink("lst", os.path.join(BIN, name))

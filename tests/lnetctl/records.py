@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The cases of tests/lnetctl/run with the flight recorder of a daemon: bad input, what is kept, and files."""
+"""The cases of tests/lnetctl/run with the flight recorder of a daemon: wrong input, stored records, and files."""
 
 import json
 import os
@@ -40,7 +40,7 @@ def pings(node, nr):
 
 
 def test_record_bad():
-    """What is wrong is named, and the recorder, and files of that name, are as they were."""
+    """Errors are reported with their reason, and change neither the recorder nor existing files."""
     node = configured("record-bad", A)
     kept = os.path.join(TMP, "kept.record")
     with open(kept, "w") as out:
@@ -71,7 +71,7 @@ def test_record_bad():
 
 
 def test_record():
-    """What a daemon decided is decided again, also from a ring that went round; a dump that fails loses nothing."""
+    """A replay makes the daemon's decisions, also from a ring buffer that wrapped. A failed dump loses no records."""
     node, other = configured("record-a", A), configured("record-b", B)
     file = os.path.join(TMP, "a.record")
     node.ok("debug", "record", "start")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The cases of tests/lnetctl/run about routing: on and off, buffers, what stock's tool prints of them, files."""
+"""The cases of tests/lnetctl/run about routing: on and off, buffers, output as of stock's tool, files."""
 
 import re
 import time
@@ -32,7 +32,7 @@ buffers:
 
 
 def enabled(node):
-    """Asked once: between two answers it may change."""
+    """The state of routing. One command, because the state may change between the two commands of Node.show()."""
     return int((re.findall(r"^    - enable: (\d)$", node.ok("routing", "show"), re.M) or ["-1"])[0])
 
 
@@ -44,7 +44,7 @@ def becomes(node, want):
 
 
 def sections(text):
-    """What a file says of routing and buffers."""
+    """The sections of a file about routing and buffers."""
     return "".join(re.findall(r"^(?:routing|buffers):\n(?:[ -].*\n)*", text, re.M))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The cases of tests/lnetctl/run with routes: what is shown of them, filters, files, and what is refused."""
+"""The cases of tests/lnetctl/run with routes: output of show, filters, files, and rejected routes."""
 
 from nodes import NO_DIFFERENCE, captured, check, configured, equal, error_of
 
@@ -7,7 +7,7 @@ OWN, GATEWAY, OTHER = "127.0.0.2@tcp", "127.0.0.8@tcp", "127.0.0.9@tcp"
 
 
 def lines(text):
-    """The order of routes means nothing."""
+    """Sorted lines, because the order of routes has no meaning."""
     return sorted(text.splitlines())
 
 
@@ -16,7 +16,7 @@ def add(node, *words):
 
 
 def test_route_show():
-    """Shown as the stock tool's captures have it; filters; a route for each gateway."""
+    """route show prints the same as the stock tool in its captures; filters; a route for each gateway."""
     node = configured("route-show", OWN)
     equal("no routes, no words", node.ctl("route", "show"), (0, "", ""))
     add(node, "--hop", "2", "--priority", "3")
@@ -53,7 +53,7 @@ def test_route_show():
 
 
 def test_route_files():
-    """What is exported builds the same node; plans; all of a file or nothing."""
+    """An export makes the same configuration; plans; a file is applied as a whole or not at all."""
     node = configured("route-files", OWN)
     add(node, "--hop", "2", "--priority", "3")
     node.ok("route", "add", "--net", "tcp6", "--gateway", OTHER)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The cases of tests/lnetctl/run with fault rules of the new grammar: bad input, files, and what they do over TCP."""
+"""The cases of tests/lnetctl/run with fault rules of the new grammar: wrong input, files, and effects over TCP."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from nodes import BIN, NO_DIFFERENCE, TMP, placed
 A, B = "127.0.0.2@tcp", "127.0.0.3@tcp"
 
 CUT_HAS = "name source dest local_nid at rate interval permille count seed from to period duty"
-# The words after KIND add, and what is said.
+# (kind and options, the error message)
 BAD = [
     ("cut --delay 5ms", "'delay' is no parameter of 'cut', which has " + CUT_HAS),
     ("cut --source 1.2.3", "'source': '1.2.3' is no NID, *@net or *"),
@@ -77,7 +77,7 @@ FILES = [
 
 
 def words(text):
-    """As the node says it, whatever the order in which it lists words."""
+    """The text of an error, without the YAML around it."""
     match = re.search(r'descr:\s*(?:! )?"?(.*?)"?$', text, re.M)
     return match.group(1) if match else text
 
@@ -87,18 +87,18 @@ def rules(node, *args):
 
 
 def in_order(text):
-    """'a, b or c' with its words in order."""
+    """Sorts the words in "must be a, b or c"."""
     return re.sub(r"must be (\w+(?:, \w+)* or \w+)$",
                   lambda m: "must be " + " ".join(sorted(re.split(", | or ", m.group(1)))), text)
 
 
 def selecting(line):
-    """The option that a rule needs unless it has one like it."""
+    """A selection for a rule that has none, because the node requires one."""
     return [] if re.search("partition|--(source|dest|local_nid|message|portal) ", line) else ["--source", "*"]
 
 
 def test_rules_bad():
-    """dbg-005: each parameter with a value that it does not take is refused in words, and nothing is added."""
+    """dbg-005: each invalid value of a parameter is rejected with a reason, and no rule is added."""
     node = configured("rule-bad", A)
     for line, said in BAD:
         kind, *rest = line.split()
@@ -150,7 +150,7 @@ def test_rules_ids():
 
 
 def test_rules_kept():
-    """dbg-005: rules are shown, exported, imported and deleted; stock's lists are as they were."""
+    """dbg-005: rules are shown, exported, imported and deleted. Stock's rules stay unchanged."""
     node = configured("rule-kept", A)
     node.ok("fault", "drop", "add", "--source", "*", "--dest", B, "--rate", "1000")
     node.ok("fault", "drop", "add", "--dest", B, "--message", "PUT", "--message", "ACK", "--interval", "2",
@@ -201,7 +201,7 @@ def apply(node, text, verb="apply"):
 
 
 def test_rules_files():
-    """dbg-005: files say which rules there are: plans change nothing, applies do; what is wrong changes nothing."""
+    """dbg-005: a file defines the rules. plan and a file with an error change nothing; apply makes the rules."""
     node = configured("rule-files", A)
     node.ok("fault", "cut", "add", "--source", "10.0.0.1", "--to", "3600s", "--name", "a")
     node.ok("fault", "drop", "add", "--source", "*", "--rate", "5", "--count", "7")
@@ -259,11 +259,11 @@ def hit(node):
     return sum(rule["hit"] for rule in rules(node))
 
 
-# KIND add ..., does a ping then fail, does it take so long
+# kind and options, does a ping then fail, shortest duration of the ping in seconds
 ACTS = [
     ("cut --dest " + B, True, 0),
-    ("cut --source " + B, True, 0),                  # answers, where they arrive
-    ("cut --source " + B + " --at send", False, 0),   # which is not this node
+    ("cut --source " + B, True, 0),                  # acts on replies, which this node receives
+    ("cut --source " + B + " --at send", False, 0),   # this node sends no messages from B
     ("partition --left " + A + " --right *@tcp", True, 0),
     ("flap --period 1h", True, 0),
     ("reply-timeout", True, 0),
@@ -282,7 +282,7 @@ ACTS = [
 
 
 def test_rules_act():
-    """dbg-005/015/020/035/040, tst-005: what each kind does to a ping between two live nodes, and that it ends."""
+    """dbg-005/015/020/035/040, tst-005: the effect of each kind on a ping between two nodes, until its deletion."""
     node, other = configured("rule-act", A), configured("rule-far", B)
     node.ok("set", "retry_count", "0")
     equal("a ping", ping(node, "5")[0], 0)
@@ -294,7 +294,7 @@ def test_rules_act():
         check("'%s': it takes its time" % line, took >= least, took)
         node.ok("fault", kind, "del", "--id", str(rules(node)[0]["id"]))
         equal("'%s': the next ping" % line, ping(node, "5")[0], 0)
-    # what is held goes when its rule does
+    # A deleted rule releases the messages that it delays.
     node.ok("fault", "delay", "add", "--source", "*", "--latency", "20s", "--name", "long")
     waiting = subprocess.Popen(node.prefix() + [BIN + "/lnetctl", "--node", node.name, "ping", "--timeout", "10", B],
                                stdout=subprocess.DEVNULL)

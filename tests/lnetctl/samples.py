@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The samples of configuration files: as they are they change nothing, and without their comment signs they work."""
+"""The samples of configuration files: unchanged they have no effect, and without the comment signs they work."""
 
 import os
 import re
@@ -14,7 +14,7 @@ def sample(name):
 
 
 def used(text):
-    """The sample with all its examples taken in use."""
+    """The sample without the comment signs of its examples."""
     return "".join(line[1:] + "\n" for line in text.split("\n") if re.match(r"#(?! |$|#)|# {3}", line))
 
 

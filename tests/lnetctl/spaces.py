@@ -15,7 +15,7 @@ def run(text):
 
 
 def in_namespaces(what, body):
-    """Two namespaces with two rails; @body gets their names."""
+    """Makes two namespaces with two rails, and calls @body with their names."""
     if os.getuid() or not shutil.which("ip"):
         return skip(what, "needs root and ip")
     spaces = ["ctl%d.%d" % (i, os.getpid()) for i in range(2)]
@@ -42,7 +42,7 @@ def test_interfaces():
 
 
 def test_link():
-    """lnd-010, lnd-015, stt-020, stt-025: a link that goes down and comes back is seen within 100 ms, and counted."""
+    """lnd-010, lnd-015, stt-020, stt-025: link down and link up are detected within 100 ms, and counted."""
     in_namespaces("links", links)
 
 
@@ -51,7 +51,7 @@ def ni_of(node, level="0"):
 
 
 def seen_after(node, space, status):
-    """Milliseconds until the node says so. One that flaps is seen to be up, and held back."""
+    """Sets the link, and returns the milliseconds until the node shows it. A damped interface counts as up."""
     run("ip -n %s link set eth0 %s" % (space, status))
     start = time.monotonic()
     while (ni_of(node)["status"] == "down") != (status == "down") and time.monotonic() - start < 5:
@@ -60,7 +60,7 @@ def seen_after(node, space, status):
 
 
 def links(spaces):
-    # The kernel announces links at once if the numbers of a pair's ends differ, else in its own time, up to a second.
+    # The kernel reports link changes of a veth pair at once if the indexes of its ends differ, else within a second.
     for what, number in (("numbers differ", 4711), ("numbers equal", 4712)):
         run("ip -n %s link del eth0" % spaces[0])
         run("ip link add eth0 index %d netns %s type veth peer name eth0 index 4712 netns %s" % (number, *spaces))

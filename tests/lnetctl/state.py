@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The cases of tests/lnetctl/run about states that cannot be saved, or were not saved as a whole."""
+"""The cases of tests/lnetctl/run about a state of lnetd that cannot be saved, or was saved only in part."""
 
 import os
 import resource
@@ -24,7 +24,7 @@ def restarted(node):
 
 
 def test_unsaved():
-    """cfg-010: a change that cannot be saved is not made, or the client is told that it is not saved."""
+    """cfg-010: if a change cannot be saved, the node does not make it, or notifies the client that it is not saved."""
     place = os.path.join(TMP, "place")
     path = os.path.join(place, "state.yaml")
     os.mkdir(place)
@@ -63,7 +63,7 @@ def config(node):
 
 
 def test_full():
-    """A disk that is full, one that cannot be written: a small one of our own, as root."""
+    """A full disk and a read-only disk: a small tmpfs, which needs root."""
     place = os.path.join(TMP, "disk")
     os.mkdir(place)
     if os.getuid() or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=128k", "none", place],
@@ -95,7 +95,7 @@ def full(place):
 
 
 def start_with(name, text):
-    """(Does it start, what it says) with a state of that text."""
+    """Starts lnetd with a state file of that text. Returns (whether lnetd starts, its standard error)."""
     path = os.path.join(TMP, name)
     with open(path, "w") as out:
         out.write(text)
@@ -106,7 +106,7 @@ def start_with(name, text):
 
 
 def test_torn():
-    """A state that is empty or cut off is not taken for a node without configuration."""
+    """lnetd rejects an empty or truncated state file: it does not start as an unconfigured node."""
     path = os.path.join(TMP, "whole.yaml")
     node = Node("whole", "--state", path).start()
     empty = open(path).read()
@@ -129,7 +129,7 @@ def test_torn():
 
 
 def test_fifo():
-    """cfg-010: lnetd does not wait for the writer of a FIFO, and reads no directory as its state."""
+    """cfg-010: lnetd does not wait for the writer of a FIFO, and does not read a directory as its state."""
     for kind, make in (("FIFO", os.mkfifo), ("directory", os.mkdir)):
         path = os.path.join(TMP, "state." + kind)
         make(path)

@@ -69,7 +69,7 @@ def commands(node):
 
 
 def state_of(node):
-    """All that the node's configuration shows; counters and times are masked."""
+    """The output of the commands that show the node's configuration; counters and times are masked."""
     rc, out, err = node.ctl(stdin="ignore_errors\n" + "".join(line + "\n" for line in STATE))
     moving = r"(?m)^.*(?:_nsec|_samples|_count|refcount|credits|interrupts|next_ping|CPT mask).*$"
     return rc, re.sub(moving, "", out), err
@@ -92,7 +92,7 @@ def good_value(option):
 
 
 def out_of_range(option):
-    """Values beyond both ends of the range, as far as there are any."""
+    """Values beyond the ends of the option's range."""
     if option["value"] in ("time", "span", "wait"):
         return ["99999h"]
     if option["value"] == "level":
@@ -104,7 +104,7 @@ def out_of_range(option):
 
 
 def option_mistakes(option):
-    """(words, what the message must have) for each mistake with one option."""
+    """Yields (words, required parts of the message) for each usage error with one option."""
     name, accepted = "--" + option["name"], option["accepted"]
     if option["value"] == "flag":
         yield [name + "=1"], (name, "not '%s=1'" % name, "takes no value")
@@ -124,7 +124,7 @@ def option_mistakes(option):
 
 
 def mistakes(command):
-    """(words, what the message must have) for each mistake that the tool finds itself."""
+    """Yields (words, required parts of the message) for each usage error that the tool itself detects."""
     words, name = command["name"].split(), command["name"]
     enough, takes = ["1"] * command["words_min"], ["--" + option["name"] for option in command.get("options", ())]
     more = command["words_max"] + 1
@@ -150,7 +150,7 @@ def completing(command, option):
 
 
 def unreadable(command):
-    """(words, wrong value, accepted) for values that the library or the node reads."""
+    """Yields (words, wrong value, accepted values) for values that the library or the node reads."""
     words = command["name"].split()
     for option in command.get("options", ()):
         values = UNREADABLE.get(option["value"], ())
@@ -165,7 +165,7 @@ def unreadable(command):
 
 
 def names_value(said, value):
-    """The message has the value, or the part of it that is wrong. A long value may be cut."""
+    """Does the message have the value, or its wrong part? A long value may be cut after 80 characters."""
     parts = ["'%s'" % part for part in re.split(r"[,@\[\]]|\(lo\)", value) if part]
     return value[:80] in said or any(part in said for part in parts) or re.search("is no parameter of '", said)
 
@@ -190,7 +190,7 @@ def sweep_unreadable(node, command):
 
 
 def alone_fails(command):
-    """Must it fail without an argument? None: it may succeed, as it shows, or is meant so."""
+    """Must the command fail without an argument? None: it may succeed, because it only shows, or ALONE lists it."""
     name = command["name"]
     if name in ALONE or name.split()[-1] in ("show", "list", "export") or name == "service-id":
         return None
@@ -219,7 +219,7 @@ def sweep(node, command, before):
 
 
 def test_sweep():
-    """B3, B4, B6, B7 of every command that the tables have, so that new ones are covered."""
+    """B3, B4, B6, B7 for every command of the tool's tables, so that new commands are covered."""
     node = configured("sweep")
     rows_prepare(node)
     listed = commands(node)
@@ -235,7 +235,7 @@ def test_sweep():
 
 
 def test_sweep_errors():
-    """Errors are JSON with --json, whoever finds them; values of set are checked as well."""
+    """With --json all errors are JSON, whether tool, library or node reports them. Values of set are also checked."""
     node = configured("sweep-json", "127.0.0.2@tcp")
     for line, rc, said in (("net add --frob", 2, "unrecognized option '--frob'"), ("net show --net tcp9", 234, "net"),
                            ("set retry_count -1", 195, "0 to 255"),
@@ -260,7 +260,7 @@ def sweep_tunables(node):
         for value in ("@?", "-99", "99999999999999999999"):
             rc, out, err = node.ctl("set", name, value)
             if rc == 0 and name in ("max_interfaces", "recovery_interval"):
-                continue    # as stock: the default is taken, and recovery_interval has no effect
+                continue    # as stock: max_interfaces is set to its default, and recovery_interval has no effect
             check("set %s %s fails" % (name, value), rc and err and not out, (rc, out, err))
             fixed = name in STOCK_WORDS and any(words in err for words in STOCK_WORDS[name])
             check("set %s %s: the message has name, value and what is accepted" % (name, value),
@@ -270,7 +270,7 @@ def sweep_tunables(node):
 
 
 def test_sweep_before():
-    """Options before the command: the same mistakes, and the same messages, also as JSON."""
+    """Options before the command: the same usage errors cause the same messages, also as JSON."""
     node = configured("before", "127.0.0.2@tcp")
     for line, said in (("--frob net show", ("unrecognized option '--frob'", "--node, --wait and --json")),
                        ("-x", ("unrecognized option '-x'", "--node, --wait and --json")),
@@ -291,7 +291,7 @@ def test_sweep_before():
 
 
 def test_sweep_acts():
-    """Commands check all that they are given before they act, and name what stays as it was."""
+    """Commands check all arguments before they act, and their errors name what stays unchanged."""
     node = configured("acts", "127.0.0.2@tcp", "127.0.0.3@tcp")
     drained = lambda: re.findall(r"drain\w*: .*", node.ctl("net", "show", "-v", "5")[1] + node.ok("export", "--backup"))
     plain, before = drained(), state_of(node)

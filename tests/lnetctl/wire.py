@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The stock tool's own requests, byte for byte as it sent them, to our node; and its answers beside the stock node's:
-messages, flags, key tables, nesting, types and lengths of values."""
+"""Sends captured requests of the stock tool, byte for byte, to a node of ours. Compares the replies with those of the
+stock node: messages, flags, key tables, nesting, types and lengths of values."""
 
 import ctypes
 import errno
@@ -15,10 +15,10 @@ ERROR, DONE, CONTROL = 2, 3, 16
 DUMP = 0x300
 NESTED = 0x8000
 PEERS, PING = 3, 6
-FLAGS = (3, 4)		# Multi-Rail of the tables of peers and pings
+FLAGS = (3, 4)		# keys of Multi-Rail in the tables of peers and of pings
 USER_TYPE = 0x20
 
-# What the stock node was asked, in about the order of then: nothing must be in recovery where nothing was.
+# The captured requests, nearly in their original order: nothing may be in recovery when nothing was on the stock node.
 ASKED = """01-lnet-configure 02-net-show-fresh 03-net-add-tcp 04-net-add-credits 28-debug-recovery-local
 29-debug-recovery-peer 05-net-add-error-noif 06-net-show-v0 07-net-show-v1 08-net-show-v2 09-net-show-v4
 10-net-show-net-filter 11-net-set-health 12-peer-add 13-peer-add-nonmr 14-peer-show 15-peer-show-v4
@@ -26,7 +26,7 @@ ASKED = """01-lnet-configure 02-net-show-fresh 03-net-add-tcp 04-net-add-credits
 27-discover-fail 20-route-add 21-route-show 22-route-show-v 23-route-add-dup 24-route-del 30-fault-drop-add
 31-fault-drop-show 32-fault-drop-del 37-cpt-of-nid 43-net-del-if 44-net-del 45-export 46-export-backup
 47-import 49-lnet-unconfigure 50-net-show-down""".split()
-# Ours know more keys of rules, behind the stock node's.
+# Our rules have more keys, after those of the stock node.
 LONGER = {"31-fault-drop-show"}
 
 
@@ -42,7 +42,7 @@ def messages(datagram):
 
 
 def captured_talk(name):
-    """The requests of a capture with their answers: [(request, [message...])...], look-ups of the family left out."""
+    """The requests of a capture with their replies, [(request, [message...])...], without look-ups of the family."""
     with open(os.path.join(CAPTURES, name + ".pcap"), "rb") as file:
         data = file.read()
     at, talks = 24, []
@@ -61,7 +61,7 @@ def captured_talk(name):
 
 
 def until_end(answer):
-    """Without the acknowledgement that the stock node sends behind the end of a discover: here nothing follows."""
+    """A reply up to its end. The stock node sends an acknowledgement after the end of a discover; our node does not."""
     kinds = [kind for kind, _, _ in answer]
     return answer[:kinds.index(DONE) + 1] if DONE in kinds else answer
 
@@ -77,7 +77,7 @@ def attributes(body):
 
 
 def key_types(table):
-    """{index: (type, {child's}, is a list)} of a table message's body."""
+    """Returns {index: (type, {the same for the child}, is a list)} from the body of a table message."""
     keys = {}
     for _, key in attributes(next(attributes(table))[1]):
         fields = {kind & 0x3fff: value for kind, value in attributes(key)}
@@ -88,8 +88,8 @@ def key_types(table):
 
 
 def shape(body, keys):
-    """What a value message is made of: attributes with their nesting, numbers by their length, texts as text. Of the
-    items of a list only the first is looked at: there may be more of them."""
+    """The shape of a value message: attributes with their nesting, numbers by their length, texts as text. A list has
+    the shape of its first item, because the number of items may differ."""
     found = []
     for kind, value in attributes(body):
         index = kind if kind == "broken" else kind & 0x3fff
@@ -104,7 +104,7 @@ def shape(body, keys):
 
 
 class Channel:
-    """One client's socket."""
+    """The netlink socket of one client."""
 
     def __init__(self, node, prefix):
         self.port = prefix(node)
@@ -114,7 +114,7 @@ class Channel:
         self.raw.bind((0, 0))
 
     def ask(self, request):
-        """A captured request's answer: [(kind, flags, body)...]."""
+        """Sends a captured request. Returns the reply: [(kind, flags, body)...]."""
         head = list(struct.unpack_from("=IHHII", request))
         head[1] = USER_TYPE
         self.raw.sendto(struct.pack("=IHHII", *head) + request[16:], (self.port, 0))
@@ -127,10 +127,10 @@ class Channel:
                     return answer
 
 
-# ---- beside each other -----------------------------------------------------------------------------------------
+# ---- comparison ------------------------------------------------------------------------------------------------
 
 def verdict(message):
-    """(error or done, flags, errno, is there a text) of the last message."""
+    """Returns (error or done, flags, errno, is there a text) of the last message."""
     kind, flags, body = message
     err = struct.unpack_from("=i", body)[0] if len(body) >= 4 else 0
     rest = body[4:]
@@ -155,7 +155,7 @@ def compare(name, cmd, ours, theirs):
 
 
 def values(answer):
-    """The shapes of an answer's value messages, with the flags."""
+    """The shapes of the value messages of a reply, with their flags."""
     keys, found = {}, []
     for kind, flags, body in answer:
         if kind < CONTROL:
@@ -168,8 +168,8 @@ def values(answer):
 
 
 def compare_values(name, ours, theirs):
-    """A stock node learns of peers by itself and then of their being multi-rail, which is a flag: each of our items is
-    like one of its, and where there are no peers they are the same."""
+    """Values must be equal, except for peers and pings: a stock node discovers peers and their Multi-Rail flag by
+    itself. There the first value must be equal, and each of ours must be like one of the stock node's."""
     mine, stock = values(ours), values(theirs)
     if name in LONGER:
         longest = max(attr[0] & 0x3fff for attr in stock[0][1])
@@ -189,14 +189,14 @@ def stock_requests(node, channel):
             compare(name if not i else "%s.%d" % (name, i), request[16], channel.ask(request), theirs)
 
 
-# ---- what no capture has ---------------------------------------------------------------------------------------
+# ---- requests without a capture --------------------------------------------------------------------------------
 
 def attr(kind, data):
     return struct.pack("=HH", len(data) + 4, kind) + data + b"\0" * (-len(data) % 4)
 
 
 def encode(body):
-    """Texts, numbers and lists as attributes of a request."""
+    """Encodes texts, numbers and lists as attributes of a request."""
     if isinstance(body, list):
         return attr(NESTED | 1, b"".join(encode(item) for item in body))
     return attr(6, struct.pack("=q", body)) if isinstance(body, int) else attr(5, body.encode() + b"\0")
@@ -208,7 +208,7 @@ def request(cmd, flags, *body):
 
 
 def distances(channel, *nids):
-    """{nid: (distance, order)} of command 8, as lctl which_nid asks."""
+    """Returns {nid: (distance, order)} from command 8, which `lctl which_nid' uses."""
     found, names = {}, None
     for kind, flags, body in channel.ask(request(8, 0x305, "peer", list(nids))):
         if kind >= CONTROL and flags & 0x400:
@@ -263,7 +263,7 @@ def other_requests(node, channel):
 
 
 def test_wire():
-    """cfg-010: the stock tool drives our node: its requests, and answers as the stock node's."""
+    """cfg-010: the stock tool works with our node, which replies to its requests as the stock node does."""
     in_namespaces("the stock tool's requests", wire)
 
 
