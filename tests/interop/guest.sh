@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# For scripts in two guests: selects the modules and tools of stock LNet in /stock, or ours. The kernel's command line
-# has interop.tool and interop.modules for this guest, each `stock' or `ours'.
+# For scripts in two guests: selects the modules and tools of stock LNet in /stock, or ours. On the kernel's command
+# line of this guest, interop.tool and interop.modules are `stock' or `ours'.
 
 # word NAME: prints the value of NAME on the kernel's command line
 word() { sed -n "s/.*\binterop\.$1=\([^ ]*\).*/\1/p" /proc/cmdline; }
 
-# Sets values that both kinds of modules accept, so that their texts can be equal.
+# Parameters that both kinds of modules accept. With equal values their output can be equal.
 common='lnet_transaction_timeout=150 lnet_interfaces_max=128'
 
 load_stock() {
@@ -24,11 +24,11 @@ load_selftest_ours() { modprobe lnet_selftest; }
 load() { "load_$1" "${@:2}"; }
 load_selftest() { "load_selftest_$1"; }
 
-# lnetctl and lst of one side; ours leads the kernel's node.
+# Programs of one side, for example lnetctl and lst. Ours controls the node in the kernel.
 tool_stock() { "/stock/bin/$1" "${@:2}"; }
 tool_ours() { "build/$1" --node kernel "${@:2}"; }
 
-# side_of GUEST: which side a guest of a live case is on. Guest 1 is ours unless the case has a line `# sides:'.
+# side_of GUEST: the side of a guest of a live case. Guest 1 is ours, unless the case has a line `# sides:'.
 side_of() {
 	local first
 	first=$(word side)
@@ -36,7 +36,7 @@ side_of() {
 }
 other=$((3 - GUEST))
 
-# Words between the guests: tell WORD, and hear WORD waits for it.
+# Words between the guests: `tell WORD' sends a word to the other guest, and `hear WORD' waits for it.
 (while :; do nc -l -p 7777 >> /tmp/mail; done) </dev/null >/dev/null 2>&1 &
 mailbox=$!
 tell() {
@@ -56,14 +56,14 @@ hear() {
 }
 mailbox_ends() { kill $mailbox 2>/dev/null; }
 
-# A second rail between the guests over the same Ethernet.
+# Makes a second rail between the guests, over the same Ethernet.
 second_rail() {
 	ip link add link eth0 name rail1 type macvlan mode bridge && ip link set rail1 up &&
 		ip addr add "10.9.1.$GUEST/24" dev rail1
 }
 
-# silent DEVICE: the device loses all packets in both directions. If nft dropped them in its egress hook, TCP would get
-# errors and end its connections after some seconds. From netem TCP gets no error.
+# silent DEVICE: the device loses all packets in both directions. If nft dropped sent packets in its egress hook, TCP
+# would receive errors and end its connections after some seconds. netem reports no error to TCP.
 silent() {
 	tc qdisc add dev "$1" root netem loss 100% && nft -f - <<-RULES
 		table netdev cut {
@@ -71,10 +71,10 @@ silent() {
 		}
 	RULES
 }
-# back DEVICE
+# back DEVICE: ends the loss of packets
 back() { nft delete table netdev cut && tc qdisc del dev "$1" root; }
 
-# interop NAME: what comes on standard input is handed to tests/interop/run
+# interop NAME: passes standard input to tests/interop/run
 interop() {
 	gzip -9 | base64 -w 0 | fold -w 2000 | sed "s/^/interop: $1 /"
 	echo

@@ -13,20 +13,20 @@ COUNTERS = ("send_count|recv_count|drop_count|\\w+_samples|\\w+_nsec|put|get|rep
             "|dropped|aborted|no route|network timeout|failed_resends|successful_resends")
 MASKS = (
     (re.compile(r"^(\s*(?:- +)?(?:%s): )-?\d+$" % COUNTERS), r"\1N"),
-    # Of lst: stamps of sessions, and measured rates.
+    # lst prints time stamps of sessions, and measured rates.
     (re.compile(r"(ID: )\d+(@)"), r"\1N\2"),
     (re.compile(r"\b\d+(\.\d+)?(\s+(?:RPC/s|MiB/s|MB/s))"), r"N\2"),
-    # Programs name themselves by where they are.
+    # Programs print their own path.
     (re.compile(r"(?:/stock/bin/|build/)(lnetctl|lst)\b"), r"\1"),
     (re.compile(r"^(lnetctl|lst) \S*\d+\.\d+\S*$"), r"\1 VERSION"),
 )
 SIGNAL = 128
-# 124 and 137 come from timeout; statuses of stock that are negative errnos lie above.
+# Statuses of crashed programs. 124 and 137 are of timeout; stock also has higher ones, which are negative errnos.
 CRASHES = (132, 134, 135, 136, 139)
 
 
 def handed_over(lines):
-    """The text that a guest gave to `interop'."""
+    """The text that a guest passed to `interop'."""
     found = [match.group(1) for match in (re.match(r"# .*?: interop: texts (\S+)$", line) for line in lines) if match]
     try:
         return gzip.decompress(base64.b64decode("".join(found))).decode("utf-8", "replace") if found else ""
@@ -35,7 +35,7 @@ def handed_over(lines):
 
 
 def in_order(lines):
-    """Peers and routes come in the order of hashes: they are sorted."""
+    """Sorts peers and routes, because tools print them in the order of hashes."""
     out, blocks, key = [], [], False
     for line in lines + [""]:
         if key and line.startswith("-  "):
@@ -69,7 +69,7 @@ class Answer:
 
 
 def read(text):
-    """A list of answers; standard output comes before standard error in each."""
+    """Returns a list of Answer. In each, standard output is before standard error."""
     answers = []
     for line in text.splitlines():
         head = re.match(r"== (\d+) (.*)$", line)
@@ -104,7 +104,7 @@ def count_equal(first, second):
 
 
 def varies_only(first, second, other):
-    """True if OTHER differs from FIRST only in lines in which SECOND does as well."""
+    """True if OTHER differs from FIRST only in lines in which SECOND also differs from FIRST."""
     if first.same(second) or other.status not in (first.status, second.status):
         return False
     one, two, three = first.masked(), second.masked(), other.masked()

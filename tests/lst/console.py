@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""A console that is none: it answers lst's requests with what a test wants, and tallies made of known times."""
+"""A fake console: it replies to lst's requests as a test defines, and makes tallies of known times."""
 
 import atexit
 import os
@@ -11,7 +11,7 @@ COUNTS = ("sent received lost under_way late duplicated reordered corrupt refuse
 
 
 def bucket_of(ns):
-    """As lnet/selftest/tally.h says: the first ends at 512 ns, eight of equal width in each power of two."""
+    """As in lnet/selftest/tally.h: the first bucket ends at 512 ns. Then each power of two has eight of equal width."""
     if ns < 512:
         return 0
     octave = ns.bit_length() - 1
@@ -19,7 +19,7 @@ def bucket_of(ns):
 
 
 def tally(times, batch="batch", test=1, what="ping", nodes=2, window=(0, 10 ** 9), **counts):
-    """An item as the console tells it: one round trip of each of the times."""
+    """A tally as the console reports it, with one round trip for each of the times."""
     buckets = {}
     for ns in times:
         buckets[bucket_of(ns)] = buckets.get(bucket_of(ns), 0) + 1
@@ -48,7 +48,7 @@ def answer(**parts):
 
 
 def counters(good=("10.0.0.1@tcp", "10.0.0.2@tcp"), bad=(), running_ms=1000, messages=0):
-    """The answer to "stat"; bad nodes do not answer in time."""
+    """The reply to "stat"; nodes in @bad do not reply in time."""
     nodes = [{"id": "12345-" + nid, "errno": 0, "running_ms": running_ms, "send_count": messages,
               "recv_count": messages, "send_length": 1000 * messages, "recv_length": 500 * messages} for nid in good]
     return answer(nodes=nodes + [{"id": "12345-" + nid, "errno": 110} for nid in bad])
@@ -61,7 +61,7 @@ BATCHES = answer(batches=[{"name": "batch", "state": "Idle", "tests": []}])
 
 
 class Console:
-    """Answers verbs: a text, a number (the status), both, or a function of the words that gives one of these."""
+    """Replies to verbs. A reply is a text, a number (the status), both, or a function that returns those."""
 
     def __init__(self, **verbs):
         self.name = "fake%d-%d" % (os.getpid(), id(self))
@@ -98,7 +98,7 @@ class Console:
         return got
 
     def words_of(self, words):
-        """The last of each name, or all of that one."""
+        """Returns {name: last value}; for the name @all_of, all its values."""
         found = {}
         for name, value in (word.split("=", 1) for word in words):
             found[name] = found.get(name, []) + [value] if name == self.all_of else value

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Cases of tests/lst/run, and lst as they call it."""
+"""The list of cases of tests/lst/run, and calls of lst for them."""
 
 import os
 import shutil
@@ -29,7 +29,7 @@ ENV.pop("LST_HISTORY", None)
 
 
 def lst(console, *words, fails=False, **env):
-    """What it printed; stderr in lst.err."""
+    """Runs lst. Returns its standard output; lst.err has its standard error."""
     done = subprocess.run(command(console, *words), env={**ENV, **env}, capture_output=True, text=True, timeout=60)
     lst.err = done.stderr
     assert (done.returncode != 0) == fails, "%s: status %d, %s%s" % (words, done.returncode, done.stdout, done.stderr)

@@ -16,7 +16,7 @@ def map_file(name, what):
 
 
 def add_test(console, path, *words, fails=False, verb=("add_test", "--from", "c", "--to", "s")):
-    """What the console was asked, and for which map."""
+    """Runs add_test. Returns (verb, map) of each request that the console received."""
     console.asked = []
     lst(console, *verb, "--map", "file:" + path, *words, "ping", fails=fails)
     return [(name, asked.get("map")) for name, asked in console.asked]

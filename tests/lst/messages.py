@@ -37,7 +37,7 @@ def run(where, *words, **env):
     return done.returncode, done.stderr, done.stdout
 
 
-# Console's answers, command, status, text on standard error (a part of it).
+# Replies of the console, command, exit status, part of the text on standard error.
 ROWS = [
     ({"list_group": -13}, "list_group", NOT_PERMITTED,
      "Unmatched session key or not root: this session belongs to 1092927@10.0.0.1@tcp; LST_SESSION here is 1; "
