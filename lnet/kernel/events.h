@@ -224,7 +224,7 @@ TRACE_EVENT(lnet_fail,
 		strscpy(__entry->outcome, outcome, sizeof(__entry->outcome));
 		strscpy(__entry->blame, blame, sizeof(__entry->blame));
 	),
-	TP_printk("netns=%u ni=%s peer=%s outcome=%s blame=%s", __entry->netns, __entry->ni,
+	TP_printk("netns=%u ni=%s peer=%s outcome=%s attributed=%s", __entry->netns, __entry->ni,
 		  __entry->peer, __entry->outcome, __entry->blame)
 );
 

@@ -114,7 +114,7 @@ static struct lnet_portal *portal_at(const struct lnet *ln, u32 ix)
 enum fit { FIT_NOT, FIT_TAKEN, FIT_TOO_LONG };
 
 /*
- * An ME for another NID of the same peer also matches, but only on arrival of the message: then a
+ * An ME for another NID of the same peer also matches, but only on arrival of the message. Then a
  * shard is locked, so the NIDs of the peer do not change. A queued message has only rx->initiator.
  */
 static bool nid_fits(struct lnet_me *me, const struct lnet_rx *rx)

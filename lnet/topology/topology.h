@@ -2,9 +2,13 @@
 /*
  * Functions of topology/: interfaces, peers, paths, routes, selection policies.
  *
- * A contract begins with the locks that the caller holds: [sh] the shard lock of the object, [cfg]
- * cfg_mutex, [sh|cfg] any shard lock or cfg_mutex, [any] one of these or nid_lock, [none] no shard
- * lock and no nid_lock, [cfg, none] likewise with cfg_mutex.
+ * A contract begins with the locks that the caller holds:
+ *	[sh]		the shard lock of the object
+ *	[cfg]		cfg_mutex
+ *	[sh|cfg]	any shard lock or cfg_mutex
+ *	[any]		one of these or nid_lock
+ *	[none]		no shard lock and no nid_lock
+ *	[cfg, none]	likewise with cfg_mutex
  */
 #ifndef LNET_TOPOLOGY_TOPOLOGY_H
 #define LNET_TOPOLOGY_TOPOLOGY_H

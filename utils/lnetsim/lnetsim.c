@@ -171,7 +171,7 @@ static struct sim_result selftest_once(const struct options *o, u64 seed, bool s
 	sim_selftest_run(&t, seed, &r);
 	if (say)
 		printf("seed %llu: %u nodes, %llu pings, %llu bytes of bulk in %llu ms with a rail "
-		       "cut, %llu messages sent again; hash %016llx\n",
+		       "cut, %llu messages retransmitted; hash %016llx\n",
 		       U(seed), t.nodes, U(t.pings), U(t.moved), U(t.ran_ms), U(t.resends),
 		       U(r.hash));
 	if (r.failed)
@@ -290,9 +290,9 @@ static void report(const struct options *o, const struct shared *sum)
 	       "pings %llu\n",
 	       U(c->resends), U(c->hedges), U(c->hedge_wins), U(c->suspects), U(c->path_lost),
 	       U(c->recovery_pings));
-	printf("duplicates suppressed: joined %llu, answered again %llu, old %llu; answers %llu; "
+	printf("duplicates suppressed: joined %llu, replied again %llu, old %llu; replies %llu; "
 	       "no window %llu, "
-	       "openings %llu, windows dropped %llu\n",
+	       "session open requests %llu, windows dropped %llu\n",
 	       U(c->dup_taken), U(c->dup_final), U(c->dup_old), U(c->dup_answer), U(c->no_window),
 	       U(c->openings), U(c->windows_dropped));
 	getrusage(o->jobs > 1 ? RUSAGE_CHILDREN : RUSAGE_SELF, &ru);
