@@ -253,13 +253,13 @@ static int run_start(struct lnet *ln, struct lnet_pass *p, const struct lnet_xfe
  * both ends are busy without further ones. A small rest is sent with them, as a send costs as much
  * as making some forty requests.
  */
-static unsigned int bell_burst(const struct lnet *ln, unsigned int left)
+static unsigned int doorbell_burst(const struct lnet *ln, unsigned int left)
 {
 	unsigned int i, nr = 0;
 
 	for (i = 0; i < ln->nr_shards; i++)
 		nr += READ_ONCE(ln->shard[i].nr_live);
-	nr = clamp(nr / 2, LNET_BELL_BURST, LNET_BELL_BURST_MAX);
+	nr = clamp(nr / 2, LNET_DOORBELL_BURST, LNET_DOORBELL_BURST_MAX);
 	return left < nr + nr / 2 ? left : nr;
 }
 
@@ -277,7 +277,7 @@ static int submit(struct lnet *ln, const struct lnet_xfer *x, unsigned int nr,
 	if (nr > INT_MAX)
 		return -EINVAL;
 	while (done < nr && rc >= 0) {
-		end = done + bell_burst(ln, nr - done);
+		end = done + doorbell_burst(ln, nr - done);
 		lnet_pass_begin(&p, ln, LNET_PASS_CALL);
 		p.more = !!(x[end - 1].flags & LNET_MORE);
 		while (done < end && rc >= 0) {

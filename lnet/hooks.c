@@ -73,10 +73,10 @@ static void park_work(struct lnet_pass *p)
 {
 	struct lnet_shard *sh = &p->ln->shard[0];
 
-	if (p->now_ns < READ_ONCE(sh->park_ns))
+	if (p->now_ns < READ_ONCE(sh->lazy_ns))
 		return;
-	WRITE_ONCE(sh->park_ns, U64_MAX);
-	lnet_look_by(p->ln, &sh->park_ns, lnet_match_expire(p));
+	WRITE_ONCE(sh->lazy_ns, U64_MAX);
+	lnet_job_schedule(p->ln, &sh->lazy_ns, lnet_match_expire(p));
 }
 
 static void rules_work(struct lnet_pass *p)
@@ -94,15 +94,15 @@ static u64 job##_when(const struct lnet *ln)		\
 {							\
 	return READ_ONCE(ln->field);			\
 }
-WHEN(park, shard[0].park_ns)
+WHEN(park, shard[0].lazy_ns)
 WHEN(merge, disc.todo_ns)
 WHEN(push, disc.walk_ns)
 WHEN(ask, disc.ask_ns)
-WHEN(age, age_ns)
+WHEN(age, expiry_ns)
 WHEN(weights, weigh_ns)
 WHEN(flaps, flap_ns)
 WHEN(rules, rules_ns)
-WHEN(log, log.look_ns)
+WHEN(log, log.job_ns)
 
 /* ---- attempts and fault rules ---------------------------------------------------------------- */
 
@@ -124,9 +124,9 @@ const struct lnet_hooks lnet_hooks = {
 	.starts = lnet_pass_starts,
 	.cancels = lnet_pass_cancels,
 	.resets = lnet_path_resets,
-	.lands = lnet_pass_lands,
+	.receives = lnet_pass_receives,
 	.stops = lnet_pass_stops,
-	.given = lnet_att_given,
+	.reported = lnet_atts_reported,
 	.backs = lnet_pass_backs,
 	.routed = lnet_pass_routed,
 	.posts = lnet_md_posts,
@@ -135,7 +135,7 @@ const struct lnet_hooks lnet_hooks = {
 	.hand_over = lnet_md_hand_over,
 	.not_taken = not_taken,
 	.link_work = lnet_ni_link_work,
-	.slots_reserve = lnet_slots_reserve,
+	.slots_prealloc = lnet_slots_prealloc,
 	.shard_init = shard_init,
 	.shard_fini = shard_fini,
 	.timers = {
@@ -156,29 +156,30 @@ const struct lnet_hooks lnet_hooks = {
 		{ merge_when, lnet_merge_work },
 		{ push_when, lnet_push_work },
 		{ ask_when, lnet_disc_ask_work },
-		{ age_when, lnet_age_work },
+		{ age_when, lnet_expiry_work },
 		{ weights_when, lnet_weights_work },
 		{ flaps_when, lnet_flaps_work },
-		{ lnet_router_look_ns, lnet_router_work },
+		{ lnet_router_job_ns, lnet_router_work },
 		{ lnet_routes_next_ns, lnet_routes_work },
 		{ rules_when, rules_work },
 		{ log_when, log_work },
 	},
-	.negotiate = lnet_contact_negotiate,
+	.negotiate = lnet_session_negotiate,
 	.peer_end = lnet_disc_peer_end,
 	.peer_free = lnet_disc_peer_free,
-	.peer_made = lnet_age_made,
+	.peer_made = lnet_expiry_peer_made,
 	.forward_rx = {
 		.is_accepted = lnet_router_forwards, .begin = lnet_forward_begin,
-		.land = lnet_forward_land, .done = lnet_forward_done, .gone = lnet_forward_gone,
-		.is_wanted = lnet_forward_is_wanted, .free = lnet_forward_free,
+		.receive = lnet_forward_receive, .done = lnet_forward_done,
+		.gone = lnet_forward_gone, .is_wanted = lnet_forward_is_wanted,
+		.free = lnet_forward_free,
 	},
 	.forward_op = {
 		.hdr = lnet_forward_hdr, .payload = lnet_forward_payload,
 		.is_resendable = lnet_forward_resendable, .is_stuck = lnet_forward_stuck,
 		.substitute = lnet_forward_substitute, .avoid = lnet_forward_avoid,
 	},
-	.ping_answer = lnet_ping_answer,
+	.ping_reply = lnet_ping_reply,
 	.push_taken = lnet_push_taken,
 	.rx_matched = lnet_rx_matched,
 	.fault_send = lnet_fault_seam,

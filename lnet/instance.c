@@ -174,7 +174,7 @@ int lnet_lnd_register(struct lnet *ln, const struct lnet_lnd_ops *ops)
 	int err = 0;
 
 	if (!ops->name || !ops->ni_start || !ops->ni_stop || !ops->send || !ops->cancel ||
-	    !ops->land || !ops->rx_stop || ops->type == LNET_LND_ANY ||
+	    !ops->receive || !ops->rx_stop || ops->type == LNET_LND_ANY ||
 	    ops->nr_counters > LNET_LND_COUNTERS_MAX)
 		return -EINVAL;
 	mutex_lock(&ln->cfg_mutex);

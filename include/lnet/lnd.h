@@ -18,7 +18,7 @@ struct lnet_rx;
  * delivery of each outcome.
  */
 enum lnet_outcome {
-#define OUTCOME(name, num, errno_, blame, delivery, text) LNET_##name = num,
+#define OUTCOME(name, num, errno_, attribution, delivery, text) LNET_##name = num,
 #include "../../lnet/model/outcomes.def"
 #undef OUTCOME
 	LNET_NR_OUTCOMES
@@ -36,7 +36,7 @@ enum lnet_pass_kind {
 };
 
 /* Batched statistics (stats.c), [sh]: counted before the pass releases the shard. */
-struct lnet_books {
+struct lnet_pass_stats {
 	struct lnet_path *path;
 	u64 bytes;
 	u32 nr;				/* messages sent over @path */
@@ -57,10 +57,10 @@ struct lnet_pass {
 	/* read once per pass; entering a shard may advance it to the time of the last pass there */
 	u64 now_ns;
 	struct list_head send;		/* attempts in ATT_WIRE, for ops->send */
-	struct list_head land;		/* rx that waited and have a verdict now: ops->land */
+	struct list_head receive;	/* rx that waited and have a verdict now: ops->receive */
 	struct list_head stop;		/* rx to abort: ops->rx_stop */
 	/* attempts that drivers handed to the fabric or completed; processed together */
-	struct list_head given;
+	struct list_head reported;
 	struct list_head cancel;	/* pinned operations with attempts to cancel: ops->cancel */
 	struct list_head posts;		/* events posted since the shard was locked */
 	struct list_head ready;		/* MDs with events to deliver */
@@ -69,25 +69,25 @@ struct lnet_pass {
 	struct list_head resets;
 	/* operations to start when no lock is held, such as replies: struct lnet_op.link */
 	struct list_head defer;
-	struct list_head routed;	/* rx whose forwarding has ended: struct lnet_rx.owed */
-	struct lnet_books books;
+	struct list_head routed;	/* rx whose forwarding has ended: struct lnet_rx.deferred */
+	struct lnet_pass_stats stats;
 	struct lnet_entry *backs;	/* entries whose replies ended in another shard */
 	u64 acks;			/* bitmap of shards whose windows have ACKs to send */
-	struct lnet_ni *ring[4];	/* NIs for ops->flush; a fifth flushes the first */
+	struct lnet_ni *flush_nis[4];	/* NIs for ops->flush; a fifth flushes the first */
 	/* messages since the shard was locked; at 64, the pass releases and retakes the lock */
 	u16 nr;
-	u8 kind, more, nr_ring, busy;
+	u8 kind, more, nr_flush, busy;
 	u32 nr_evts;			/* in @evts */
 };
 
 enum lnet_verdict {
 	/* receive rx->want bytes into rx->into, skip the rest, then call lnet_rx_done() */
-	LNET_LAND = 1,
+	LNET_RECEIVE = 1,
 	/* skip the payload; no lnet_rx_done(); @rx is freed, do not access it */
 	LNET_SKIP,
 	/*
-	 * ops->land() follows, with LAND or SKIP in rx->verdict; until then, do not read from this
-	 * connection, or read the message aside
+	 * ops->receive() follows, with LAND or SKIP in rx->verdict; until then, do not read from
+	 * this connection, or read the message aside
 	 */
 	LNET_LATER,
 	LNET_CLOSE,	/* protocol error: close the connection set; @rx is freed */
@@ -124,7 +124,7 @@ struct lnet_att {
 	u32 epoch;			/* of the connection set that sent it */
 	/* the core's, but send() sets @outcome on errors; @cls: enum lnet_class */
 	u8 state, outcome, flags, cls;
-	atomic_t given;			/* reports of the driver that no pass has processed */
+	atomic_t reports;		/* reports of the driver that no pass has processed */
 	u32 load;			/* the core's */
 	void *lnd[2];			/* the driver's */
 	struct lnet_path *path;		/* the core's */
@@ -152,20 +152,20 @@ struct lnet_rx {
 	u8 lnd_flags;			/* the driver's */
 	u8 verdict;			/* enum lnet_verdict */
 	/* --- the core's from here --- */
-	u8 state, type, marked, landed, wants_ack, parked, stopping, dead;
+	u8 state, type, tracked, received, wants_ack, lazy_queued, stopping, dead;
 	u8 hold_shard;
 	u8 claimed;			/* from a peer that is neither the source nor a gateway */
 	u8 keeps_ni;			/* holds a reference to @ni: it waits or has waited */
 	struct list_head stop;		/* in p->stop */
-	struct list_head owed;		/* in p->land, p->routed */
+	struct list_head deferred;	/* in p->receive, p->routed */
 	/* the sender: @from, or a peer NI behind that router, with a reference */
 	struct lnet_peer_ni *src;
 	/* only in lnet_rx_begin(), until it releases the lock of @src; NULL: no path */
 	struct lnet_path *path;
-	struct lnet_op *answer;		/* preallocated for the ACK or REPLY */
+	struct lnet_op *reply_op;	/* preallocated for the ACK or REPLY */
 	struct lnet_op *get;		/* REPLY: its GET */
 	struct lnet_evt *evt;
-	struct lnet_copy *copy;		/* memory for a push */
+	struct lnet_sbuf *sbuf;		/* memory for a push */
 	struct lnet_fwd *fwd;		/* if it is for another node */
 	u32 mlength, rlength, offset, portal, src_pid;
 	u32 spoil;			/* how a fault rule changes the payload; 0: not */
@@ -246,7 +246,7 @@ struct lnet_lnd_ops {
 	 * also does the work of flush(), which the core does not call for these attempts.
 	 */
 	void (*send_list)(struct lnet_pass *p, struct lnet_ni *ni, struct list_head *atts,
-			  bool ring);
+			  bool flush);
 	/*
 	 * Optional: the doorbell, called once per pass. Writes queued attempts. Never blocks on a
 	 * full socket: the driver writes the rest when the socket has space.
@@ -260,7 +260,7 @@ struct lnet_lnd_ops {
 	void (*cancel)(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att,
 		       enum lnet_cancel how);
 	/* after LATER: rx->verdict is LAND, or SKIP (no lnet_rx_done() follows) */
-	void (*land)(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx);
+	void (*receive)(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx);
 	/*
 	 * Stop writing to rx->into at once, skip the rest of the payload, and call lnet_rx_done(rx,
 	 * LNET_STOPPED) before or after return. Called with no lock held, so it may call
@@ -363,8 +363,8 @@ bool lnet_rx_is_wanted(const struct lnet_rx *rx);
 void lnet_att_posted(struct lnet_pass *p, struct lnet_att *att, u32 epoch);
 /*
  * The driver no longer uses @att and its memory. Called exactly once. After lnet_att_posted(), or
- * instead of it with @epoch: LNET_OK (the fabric has all bytes), LNET_CONFIRMED (the peer's driver
- * has them), or a failure. Without a hand-over to the fabric: a failure.
+ * instead of it with @epoch: LNET_OK (the fabric has all bytes), LNET_ACKNOWLEDGED (the peer's
+ * driver has them), or a failure. Without a hand-over to the fabric: a failure.
  */
 void lnet_att_done(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome how, u32 epoch);
 /*
@@ -388,7 +388,7 @@ bool lnet_att_is_sent_once(const struct lnet_att *att);
 void lnet_path_lost(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni *to, u32 epoch,
 		    enum lnet_outcome how);
 /* Reports progress on the path: bytes were acknowledged or received. @rtt_ns: 0 if unknown. */
-void lnet_path_evidence(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni *to,
+void lnet_path_liveness(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni *to,
 			u64 rtt_ns);
 
 void lnet_ni_kick(struct lnet_ni *ni);	/* any context: requests ops->work soon */

@@ -223,7 +223,7 @@ struct lnet_event {
 	bool unlinked;			/* last event of this MD */
 	/* last event of this operation; exactly one per lnet_put()/lnet_get()/matched request */
 	bool final;
-	bool perhaps;			/* status != 0 and the request may have taken effect */
+	bool delivery_unknown;		/* status != 0 and the request may have taken effect */
 	int status;			/* 0 or -errno */
 	uint16_t portal;
 	uint16_t outcome;		/* reason for @status: manual/user/outcomes.md */

@@ -116,14 +116,15 @@ void lnetctl_close(struct lnetctl *c);
  * During a request that may take longer, it has not even read the request.
  * @pid: process of the node, or 0 if unknown; @ms: how long the call waits in total
  */
-typedef void (*lnetctl_silent_fn)(void *arg, const char *node, int pid, unsigned int ms);
+typedef void (*lnetctl_unresponsive_fn)(void *arg, const char *node, int pid, unsigned int ms);
 /*
  * Set how long each later call waits for a reply: @wait_ms; 0: 30 s, or the longer time that a
- * command itself needs. @silent may be NULL.
+ * command itself needs. @unresponsive may be NULL.
  */
-void lnetctl_wait_set(struct lnetctl *c, unsigned int wait_ms, lnetctl_silent_fn silent, void *arg);
+void lnetctl_wait_set(struct lnetctl *c, unsigned int wait_ms, lnetctl_unresponsive_fn unresponsive,
+		      void *arg);
 /*
- * List the nodes of this network namespace under "nodes". Each has "name", "uid" and "answers";
+ * List the nodes of this network namespace under "nodes". Each has "name", "uid" and "responds";
  * "pid" if the caller may see the process; "version" and "configured" if the node replies.
  */
 int lnetctl_nodes_list(struct lnetctl_node **doc);

@@ -14,22 +14,22 @@
 
 #define LNET_MAX_FRAGS 256U		/* fragments of one buffer; not sent */
 #define LNET_PORTAL_RESERVED 0U		/* ping and push */
-#define LNET_PORTAL_MARK 64U		/* added to the portal of a tracked request */
+#define LNET_PORTAL_TRACKED 64U		/* added to the portal of a tracked request */
 
 #define LNET_PING_MATCHBITS 0x8000000000000000ULL	/* portal 0: GET is a ping, PUT a push */
-/* Portal 0 with LNET_PORTAL_MARK: a GET is a session open request, a PUT a confirm message. */
+/* Portal 0 with LNET_PORTAL_TRACKED: a GET is a session open request, a PUT a confirm message. */
 #define LNET_OPEN_MATCHBITS 0x8000000000000002ULL
 #define LNET_CONFIRM_MATCHBITS 0x8000000000000003ULL
 
 /* An ACK to a tracked request with this mlength is a rejection; the low byte is the reason. */
-#define LNET_REFUSED 0xffffff00U
-enum lnet_refusal {
-	LNET_REFUSED_NO_WINDOW = 1,
-	LNET_REFUSED_NO_MATCH = 2,
-	LNET_REFUSED_TOO_LONG = 3,
-	LNET_REFUSED_ANSWER_GONE = 4,
-	LNET_REFUSED_NOT_PERMITTED = 5,
-	LNET_REFUSED_ON_THE_WAY = 6,	/* by a router, which did not forward this attempt */
+#define LNET_REJECTED 0xffffff00U
+enum lnet_rejection {
+	LNET_REJECTED_NO_WINDOW = 1,
+	LNET_REJECTED_NO_MATCH = 2,
+	LNET_REJECTED_TOO_LONG = 3,
+	LNET_REJECTED_DISCARDED = 4,
+	LNET_REJECTED_NOT_PERMITTED = 5,
+	LNET_REJECTED_BY_ROUTER = 6,	/* by a router, which did not forward this attempt */
 };
 
 enum lnet_msg_type {
@@ -278,12 +278,12 @@ int lnet_pinginfo_decode(struct lnet_pinginfo *out, const u8 *buf, unsigned int 
 
 /* ---- REPLY to a session open request ---- */
 
-#define LNET_GRANT_SIZE 32
+#define LNET_SESSION_REPLY_SIZE 32
 
-/* Writes the REPLY to a session open request, LNET_GRANT_SIZE bytes. */
-void lnet_grant_encode(u8 *buf, u32 W, u64 instance, u64 grant);
+/* Writes the REPLY to a session open request, LNET_SESSION_REPLY_SIZE bytes. */
+void lnet_session_reply_encode(u8 *buf, u32 W, u64 instance, u64 grant);
 /* Reads the REPLY to a session open request. 0, -EPROTO */
-int lnet_grant_decode(const u8 *buf, u32 len, u32 *W, u64 *instance, u64 *grant);
+int lnet_session_reply_decode(const u8 *buf, u32 len, u32 *W, u64 *instance, u64 *grant);
 
 /* ---- TCP: acceptor request, HELLO, frame header (codecs: lnd/socklnd/wire.h) ---- */
 

@@ -18,7 +18,7 @@
 struct lo {
 	spinlock_t lock;		/* leaf; also of att->link, att->lnd, rx->lnd held here */
 	struct list_head queue;		/* attempts in AT_QUEUE */
-	struct list_head parked;	/* attempts in AT_PARKED */
+	struct list_head waiting;	/* attempts in AT_PARKED */
 	bool busy, stopped;
 	char at[4];			/* by enum lo_place; only their addresses are used */
 };
@@ -31,13 +31,13 @@ struct lo {
 enum lo_place {
 	AT_QUEUE,
 	AT_HAND,	/* a thread processes it, or it was completed */
-	/* as AT_HAND, and ops->land was called meanwhile: that thread executes the verdict */
+	/* as AT_HAND, and ops->receive was called meanwhile: that thread executes the verdict */
 	AT_VERDICT,
-	AT_PARKED,	/* waits for ops->land */
+	AT_PARKED,	/* waits for ops->receive */
 };
 
 /*
- * A payload that was read aside. If a received message waits for ops->land, rx->lnd[0] is its
+ * A payload that was read aside. If a received message waits for ops->receive, rx->lnd[0] is its
  * attempt, or NULL if the attempt was already completed. If NULL, rx->lnd[1] is the copy of the
  * payload, or NULL if there was no memory for it.
  */
@@ -100,7 +100,7 @@ static struct aside *read_aside(const struct lnet_att *att)
 static void land_from(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_att *att,
 		      enum lnet_outcome how)
 {
-	if (rx->verdict == LNET_LAND) {
+	if (rx->verdict == LNET_RECEIVE) {
 		lnet_pass_relax(p);
 		copy_payload(&rx->into, att, rx->want);
 		lnet_rx_done(p, rx, LNET_OK);
@@ -109,8 +109,8 @@ static void land_from(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_att *
 }
 
 /*
- * Makes a message (AT_HAND or AT_VERDICT) wait for ops->land. With @give_back its payload is read
- * aside, so that the sender's memory and credits are released: for small messages and aborts.
+ * Makes a message (AT_HAND or AT_VERDICT) wait for ops->receive. With @give_back its payload is
+ * read aside, so that the sender's memory and credits are released: for small messages and aborts.
  */
 static void park(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx, struct lnet_att *att,
 		 bool give_back, enum lnet_outcome how)
@@ -127,7 +127,7 @@ static void park(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx, st
 		rx->lnd[1] = aside;
 		if (!given) {
 			place_set(lo, att, AT_PARKED);
-			list_add_tail(&att->link, &lo->parked);
+			list_add_tail(&att->link, &lo->waiting);
 		}
 	}
 	spin_unlock(&lo->lock);
@@ -166,11 +166,11 @@ static void receive(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *at
 		return;
 	}
 	att->lnd[0] = rx;
-	rx->lnd[0] = att;		/* before begin, as ops->land may precede its return */
+	rx->lnd[0] = att;		/* before begin, as ops->receive may precede its return */
 	rx->lnd[1] = NULL;
 	lnet_att_hdr(att, &hdr);
 	switch (lnet_rx_begin(p, ni, rx, &hdr, att->pni)) {
-	case LNET_LAND:
+	case LNET_RECEIVE:
 		land_from(p, rx, att, LNET_OK);
 		break;
 	case LNET_LATER:
@@ -240,7 +240,7 @@ static int lo_start(struct lnet_ni *ni)
 
 	spin_lock_init(&lo->lock);
 	INIT_LIST_HEAD(&lo->queue);
-	INIT_LIST_HEAD(&lo->parked);
+	INIT_LIST_HEAD(&lo->waiting);
 	return 0;
 }
 
@@ -282,7 +282,7 @@ static void lo_stop(struct lnet_ni *ni)
 	lnet_pass_begin(&p, lnet_ni_instance(ni), LNET_PASS_DRIVER);
 	while ((att = take_first(lo, &lo->queue)))
 		lnet_att_done(&p, att, LNET_LOCAL_ABORTED, 0);
-	while ((att = take_first(lo, &lo->parked)))
+	while ((att = take_first(lo, &lo->waiting)))
 		park(&p, ni, att->lnd[0], att, true, LNET_ABORTED);
 	lnet_pass_end(&p);
 }
@@ -342,9 +342,9 @@ static void lo_cancel(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *
 
 static void land_aside(struct lnet_pass *p, struct lnet_rx *rx, struct aside *aside)
 {
-	if (rx->verdict == LNET_LAND && aside)
+	if (rx->verdict == LNET_RECEIVE && aside)
 		lnet_buf_write(&rx->into, 0, aside->data, min(rx->want, aside->len));
-	if (rx->verdict == LNET_LAND)
+	if (rx->verdict == LNET_RECEIVE)
 		lnet_rx_done(p, rx, aside ? LNET_OK : LNET_LOCAL_ERROR);
 	kvfree(aside);
 }
@@ -394,6 +394,6 @@ const struct lnet_lnd_ops lnet_lo_ops = {
 	.flush = lo_flush,
 	.work = deliver,
 	.cancel = lo_cancel,
-	.land = lo_land,
+	.receive = lo_land,
 	.rx_stop = lo_rx_stop,
 };

@@ -140,7 +140,7 @@ static void say(struct sim_world *w, u32 from, u32 to, u32 rail, int what, u64 g
 	sim_at(w, w->now_ns + simlnd_latency(w) + fate.delay_ns, hear, word, 0);
 }
 
-void simlnd_say_reset(struct sim_world *w, u32 from, u32 to, u32 rail, u64 gen)
+void simlnd_send_reset(struct sim_world *w, u32 from, u32 to, u32 rail, u64 gen)
 {
 	say(w, from, to, rail, WORD_RESET, gen);
 }
@@ -295,7 +295,7 @@ void simlnd_close(struct lnet_pass *p, struct simlnd_end *end, enum lnet_outcome
 	end->retry_ns = 0;
 	end->gen = 0;
 	list_for_each_entry_safe(m, next, &end->flight, link)
-		simlnd_give_back(p, m, LNET_PATH_LOST, sim_chance(&w->rng, 500));
+		simlnd_complete(p, m, LNET_PATH_LOST, sim_chance(&w->rng, 500));
 	if (!requeue)
 		give_back_queue(p, end, sn->stopped ? LNET_LOCAL_ABORTED : LNET_REMOTE_DROPPED);
 	simlnd_drop_in(p, end);

@@ -72,7 +72,7 @@ void simlnd_msg_event_drop(sim_event_fn fn, void *arg)
 }
 
 /* Completes the attempt of @m. @keep: the network had all bytes, which are sent on from a copy. */
-void simlnd_give_back(struct lnet_pass *p, struct simlnd_msg *m, enum lnet_outcome how, bool keep)
+void simlnd_complete(struct lnet_pass *p, struct simlnd_msg *m, enum lnet_outcome how, bool keep)
 {
 	struct lnet_att *att = m->att;
 
@@ -119,8 +119,8 @@ static bool may_double(const struct sim_world *w, const struct lnet_hdr *hdr)
 		if (!w->may_double)
 			return false;
 	if (hdr->type == LNET_MSG_PUT)
-		return hdr->msg.put.ptl_index >= LNET_PORTAL_MARK;
-	return hdr->type != LNET_MSG_GET || hdr->msg.get.ptl_index >= LNET_PORTAL_MARK ||
+		return hdr->msg.put.ptl_index >= LNET_PORTAL_TRACKED;
+	return hdr->type != LNET_MSG_GET || hdr->msg.get.ptl_index >= LNET_PORTAL_TRACKED ||
 	       !hdr->msg.get.ptl_index;
 }
 
@@ -130,7 +130,7 @@ static bool is_muted(struct sim_world *w, const struct simlnd_msg *m, const stru
 	if ((m->hdr.type != LNET_MSG_ACK && m->hdr.type != LNET_MSG_REPLY) ||
 	    !simlnd_roll(w, SIM_MUTE, m->rail, m->src_node, m->dst_node))
 		return false;
-	return op->type == LNET_OP_ACK || op->entry || !op->copy;
+	return op->type == LNET_OP_ACK || op->entry || !op->sbuf;
 }
 
 static void fly(struct simlnd_end *end, struct simlnd_msg *m, const struct simlnd_fate *fate,
@@ -311,7 +311,7 @@ static void consumed(struct simlnd_msg *m)
 	list_del_init(&m->in);
 }
 
-static void landed(struct lnet_pass *p, struct simlnd_msg *m, enum lnet_outcome how)
+static void payload_received(struct lnet_pass *p, struct simlnd_msg *m, enum lnet_outcome how)
 {
 	struct lnet_rx *rx = m->rx;
 
@@ -326,7 +326,7 @@ static void write_part(struct simlnd_msg *m, u32 from, u32 to)
 }
 
 /* Receives a payload: a large one, or one that a fault selects, in two parts with time between. */
-static void land(struct lnet_pass *p, struct simlnd_msg *m)
+static void payload_receive(struct lnet_pass *p, struct simlnd_msg *m)
 {
 	struct sim_world *w = m->to->ni->w;
 	u32 want = m->rx->want;
@@ -337,7 +337,7 @@ static void land(struct lnet_pass *p, struct simlnd_msg *m)
 	lnet_pass_relax(p);
 	if (!split || want < 2) {
 		write_part(m, 0, want);
-		landed(p, m, LNET_OK);
+		payload_received(p, m, LNET_OK);
 		return;
 	}
 	write_part(m, 0, want / 2);
@@ -357,12 +357,12 @@ static void landing_event(struct sim_world *w, void *arg, u64 num)
 		lnet_pass_begin(&p, lnet_ni_instance(end->ni->ni), LNET_PASS_DRIVER);
 		if (m->stop) {
 			write_part(m, m->rx->want / 2, m->rx->want);
-			landed(&p, m, LNET_STOPPED);
+			payload_received(&p, m, LNET_STOPPED);
 		} else if (simlnd_roll(w, SIM_BREAK, m->rail, m->src_node, m->dst_node)) {
 			simlnd_close(&p, end, LNET_PATH_LOST, true, true);
 		} else {
 			write_part(m, m->rx->want / 2, m->rx->want);
-			landed(&p, m, LNET_OK);
+			payload_received(&p, m, LNET_OK);
 		}
 		lnet_pass_end(&p);
 	}
@@ -382,8 +382,8 @@ static void give_to_core(struct lnet_pass *p, struct simlnd_end *end, struct sim
 	rx->lnd[0] = m;
 	list_add_tail(&m->in, &end->in);
 	switch (lnet_rx_begin(p, end->ni->ni, rx, &m->hdr, end->pni)) {
-	case LNET_LAND:
-		land(p, m);
+	case LNET_RECEIVE:
+		payload_receive(p, m);
 		break;
 	case LNET_LATER:
 		break;
@@ -409,8 +409,8 @@ void simlnd_ack_event(struct sim_world *w, void *arg, u64 num)
 		struct simlnd_end *end = m->from;
 
 		lnet_pass_begin(&p, lnet_ni_instance(end->ni->ni), LNET_PASS_DRIVER);
-		lnet_path_evidence(&p, end->ni->ni, end->pni, 0);
-		simlnd_give_back(&p, m, LNET_CONFIRMED, false);
+		lnet_path_liveness(&p, end->ni->ni, end->pni, 0);
+		simlnd_complete(&p, m, LNET_ACKNOWLEDGED, false);
 		lnet_pass_end(&p);
 	}
 	m->events--;
@@ -430,7 +430,7 @@ static void arrive(struct sim_world *w, struct simlnd_msg *m)
 	if (m->lost)
 		return;
 	if (!end || end->state == END_NONE || end->gen != m->gen) {
-		simlnd_say_reset(w, m->dst_node, m->src_node, m->rail, m->gen);
+		simlnd_send_reset(w, m->dst_node, m->src_node, m->rail, m->gen);
 		return;
 	}
 	if (!take_data(w, m))
@@ -458,15 +458,15 @@ static void arrive_event(struct sim_world *w, void *arg, u64 num)
 	simlnd_msg_put(m);
 }
 
-void simlnd_land(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx)
+void simlnd_receive(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx)
 {
 	struct simlnd_msg *m = rx->lnd[0];
 
-	if (rx->verdict == LNET_LAND) {
+	if (rx->verdict == LNET_RECEIVE) {
 		if (m->gone)
-			landed(p, m, LNET_PATH_LOST);
+			payload_received(p, m, LNET_PATH_LOST);
 		else
-			land(p, m);
+			payload_receive(p, m);
 		lnet_pass_relax(p);
 	} else {
 		consumed(m);
@@ -485,7 +485,7 @@ void simlnd_rx_stop(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx)
 		m->stop = true;
 		return;
 	}
-	landed(p, m, LNET_STOPPED);
+	payload_received(p, m, LNET_STOPPED);
 	lnet_pass_relax(p);
 	simlnd_msg_put(m);
 }
@@ -498,7 +498,7 @@ void simlnd_drop_in(struct lnet_pass *p, struct simlnd_end *end)
 
 	list_for_each_entry_safe(m, next, &end->in, in) {
 		if (m->place == LANDING) {
-			landed(p, m, LNET_PATH_LOST);
+			payload_received(p, m, LNET_PATH_LOST);
 		} else if (end->ni->stopped || sim_chance(&w->rng, 500)) {
 			struct lnet_rx *rx = m->rx;
 

@@ -55,7 +55,7 @@ static void stop(struct lnet_ni *ni)
 
 /* ---- sending --------------------------------------------------------------------------------- */
 
-static int refuse(struct simlnd_ni *sn, struct lnet_att *att)
+static int send_reject(struct simlnd_ni *sn, struct lnet_att *att)
 {
 	static const u8 how[] = { LNET_LOCAL_INTERRUPT, LNET_LOCAL_DROPPED, LNET_LOCAL_ABORTED,
 				  LNET_LOCAL_NO_ROUTE };
@@ -78,7 +78,7 @@ static int send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att)
 	if (!end)
 		return -ENOMEM;
 	if (simlnd_roll(sn->w, SIM_REFUSE, sn->rail, sn->node->ix, end->peer_node))
-		return refuse(sn, att);
+		return send_reject(sn, att);
 	att->lnd[0] = NULL;
 	att->lnd[1] = end;
 	list_add_tail(&att->link, &end->queue);
@@ -125,7 +125,7 @@ static void cancel(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att
 		simlnd_tick_by(sn, sn->w->now_ns);
 		return;
 	}
-	simlnd_give_back(p, m, LNET_ABORTED, sim_chance(&sn->w->rng, 700));
+	simlnd_complete(p, m, LNET_ABORTED, sim_chance(&sn->w->rng, 700));
 }
 
 static void path_reset(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni *pni)
@@ -150,7 +150,7 @@ const struct lnet_lnd_ops simlnd_ops = {
 	.send = send,
 	.flush = flush,
 	.cancel = cancel,
-	.land = simlnd_land,
+	.receive = simlnd_receive,
 	.rx_stop = simlnd_rx_stop,
 	.path_reset = path_reset,
 };
@@ -181,9 +181,9 @@ static u64 flight_expire(struct lnet_pass *p, struct simlnd_end *end, u64 now_ns
 
 	list_for_each_entry_safe(m, next, &end->flight, link) {
 		if (m->abort_soon)
-			simlnd_give_back(p, m, LNET_ABORTED, sim_chance(&w->rng, 700));
+			simlnd_complete(p, m, LNET_ABORTED, sim_chance(&w->rng, 700));
 		else if (now_ns >= m->att->deadline_ns)
-			simlnd_give_back(p, m, LNET_NETWORK_TIMEOUT, sim_chance(&w->rng, 700));
+			simlnd_complete(p, m, LNET_NETWORK_TIMEOUT, sim_chance(&w->rng, 700));
 		else
 			first_ns = min(first_ns, m->att->deadline_ns);
 	}

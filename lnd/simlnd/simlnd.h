@@ -111,7 +111,7 @@ struct simlnd_end *simlnd_end_find(struct simlnd_ni *sn, const struct lnet_nid *
 /* NULL: no memory, shutting down */
 struct simlnd_end *simlnd_end_make(struct simlnd_ni *sn, const struct lnet_nid *nid);
 /* A received message belongs to no connection: resets the end of the sender. */
-void simlnd_say_reset(struct sim_world *w, u32 from, u32 to, u32 rail, u64 gen);
+void simlnd_send_reset(struct sim_world *w, u32 from, u32 to, u32 rail, u64 gen);
 /* The connection @gen, dialed or accepted, is in use from now on. */
 void simlnd_up(struct lnet_pass *p, struct simlnd_end *end, u64 gen);
 void simlnd_dial(struct simlnd_end *end);
@@ -127,7 +127,7 @@ void simlnd_reset_node(struct sim_world *w, u32 node, s32 rail, s32 peer);
 
 /* msg.c */
 void simlnd_pump(struct lnet_pass *p, struct simlnd_end *end);
-void simlnd_give_back(struct lnet_pass *p, struct simlnd_msg *m, enum lnet_outcome how, bool keep);
+void simlnd_complete(struct lnet_pass *p, struct simlnd_msg *m, enum lnet_outcome how, bool keep);
 /* the connection failed: ends receives in progress, and half of the waiting messages */
 void simlnd_drop_in(struct lnet_pass *p, struct simlnd_end *end);
 void simlnd_msg_event_drop(sim_event_fn fn, void *arg);
@@ -138,7 +138,7 @@ void simlnd_tick_by(struct simlnd_ni *sn, u64 when_ns);	/* an attempt has a dead
 void simlnd_wait(struct simlnd_end *end);	/* the same for queued attempts, if any */
 void simlnd_dial_waiting(struct simlnd_ni *sn);
 void simlnd_ack_event(struct sim_world *w, void *arg, u64 num);
-void simlnd_land(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx);
+void simlnd_receive(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx);
 void simlnd_rx_stop(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx);
 void simlnd_msg_put(struct simlnd_msg *m);	/* frees it if it is not referenced */
 

@@ -173,6 +173,6 @@ const struct lnet_lnd_ops lnet_skel_ops = {
 	.flush = skel_flush,
 	.work = skel_work,
 	.cancel = skel_cancel,
-	.land = skel_land,
+	.receive = skel_land,
 	.rx_stop = skel_rx_stop,
 };

@@ -35,7 +35,7 @@ static struct sock_noop *noop_new(struct sock_conn *c)
 		list_add_tail(&n->link, &c->noops);
 		c->nr_noops++;
 	} else if (!own) {
-		sock_unsent_give(c, sizeof(*n));
+		sock_unsent_return(c, sizeof(*n));
 	}
 	return n;
 }
@@ -44,7 +44,7 @@ void sock_noop_free(struct sock_conn *c, struct sock_noop *n)
 {
 	list_del(&n->link);
 	if (--c->nr_noops >= NOOPS_OWN)
-		sock_unsent_give(c, sizeof(*n));
+		sock_unsent_return(c, sizeof(*n));
 	kfree(n);
 }
 
@@ -56,7 +56,7 @@ static bool noop_add(struct sock_peer *peer, struct sock_conn *via, u64 cookie)
 
 	if (!c)
 		return true;
-	sock_ring(c);
+	sock_doorbell(c);
 	n = list_empty(&c->noops) ? NULL : list_last_entry(&c->noops, struct sock_noop, link);
 	if (cookie == LNET_ZC_COOKIE_KEEPALIVE && (n || c->nr_segs))
 		return true;
@@ -68,11 +68,12 @@ static bool noop_add(struct sock_peer *peer, struct sock_conn *via, u64 cookie)
 	return n;
 }
 
-void sock_zc_answer(struct lnet_pass *p, struct sock_peer *peer, struct sock_conn *via, u64 cookie)
+void sock_zc_ack_send(struct lnet_pass *p, struct sock_peer *peer, struct sock_conn *via,
+		      u64 cookie)
 {
 	struct sock_ni *sn = peer->sn;
 
-	sock_count(sn, zc_answered);
+	sock_count(sn, zc_acked);
 	if (noop_add(peer, via, cookie))
 		return;
 	sock_count(sn, unread);
@@ -96,7 +97,7 @@ static bool ack_one(struct lnet_pass *p, struct sock_peer *peer, u64 cookie)
 			continue;
 		list_del(&zc->link);
 		if (zc->att && list_empty(&zc->att->link))
-			sock_att_done(p, peer->sn, zc->att, LNET_CONFIRMED, peer->epoch);
+			sock_att_done(p, peer->sn, zc->att, LNET_ACKNOWLEDGED, peer->epoch);
 		kfree(zc);
 		return true;
 	}

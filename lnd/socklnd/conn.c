@@ -68,7 +68,7 @@ static void tell_peer(struct lnet_pass *p, struct sock_ni *sn, struct sock_peer 
 	if (lost)
 		lnet_path_lost(p, sn->ni, pni, epoch, how);
 	if (alive)
-		lnet_path_evidence(p, sn->ni, pni, 0);
+		lnet_path_liveness(p, sn->ni, pni, 0);
 	lnet_pass_relax(p);
 	lnet_peer_ni_put(pni);
 	mutex_lock(&sn->lock);
@@ -113,7 +113,7 @@ struct sock_conn *sock_conn_new(struct sock_ni *sn)
 	c->sn = sn;
 	atomic_set(&c->refs, 1);
 	INIT_LIST_HEAD(&c->set);
-	INIT_LIST_HEAD(&c->ring);
+	INIT_LIST_HEAD(&c->doorbell);
 	INIT_LIST_HEAD(&c->broken);
 	INIT_LIST_HEAD(&c->resume);
 	INIT_LIST_HEAD(&c->noops);
@@ -169,7 +169,7 @@ void sock_conn_shut(struct lnet_pass *p, struct sock_conn *c, bool abort)
 	sock_half_del(&sn->opens, &c->guest);
 	list_move(&c->all, &sn->conns);		/* closed connections precede the others */
 	list_del_init(&c->set);
-	list_del_init(&c->ring);
+	list_del_init(&c->doorbell);
 	sock_host_shut(c);
 	if (!c->reading && (c->rx || c->hold)) {
 		/* A reference until tell_broken(), because another thread may release @c before. */
@@ -228,8 +228,8 @@ void sock_conn_open(struct lnet_pass *p, struct sock_conn *c, struct sock_peer *
 	if (sn->io->opened)
 		sn->io->opened(c);
 	sock_peer_arm(peer, sn->now_ns + SOCK_TICK_NS);
-	sock_ring(c);
-	sock_ring_peer(peer);
+	sock_doorbell(c);
+	sock_doorbell_peer(peer);
 }
 
 static void drop_cookies(struct lnet_pass *p, struct sock_peer *peer, enum lnet_outcome how)
@@ -290,7 +290,7 @@ void sock_set_close(struct lnet_pass *p, struct sock_peer *peer, enum lnet_outco
 	owe_lost(peer, how);
 	peer->epoch = ++sn->epochs;
 	if (!requeue)
-		sock_peer_give_back(p, peer, LNET_REMOTE_DROPPED, 0);
+		sock_peer_complete(p, peer, LNET_REMOTE_DROPPED, 0);
 	sock_peer_arm(peer, sn->now_ns);
 }
 
@@ -453,7 +453,7 @@ void sock_conn_connected(struct lnet_pass *p, struct sock_conn *c, int err)
 		sock_dial_failed(p, peer, err, LNET_REMOTE_DROPPED);
 	} else if (c->state == CONN_CONNECTING) {
 		sock_hello_dial(p, c);
-		sock_flush_ring(p, sn);
+		sock_doorbell_flush(p, sn);
 	}
 	sock_unlock(p, sn);
 }
@@ -467,8 +467,8 @@ void sock_conn_writable(struct lnet_pass *p, struct sock_conn *c)
 		c->blocked = false;
 		c->want_write = false;
 		sn->io->want(c);
-		sock_ring(c);
-		sock_flush_ring(p, sn);
+		sock_doorbell(c);
+		sock_doorbell_flush(p, sn);
 	}
 	sock_unlock(p, sn);
 }
@@ -558,7 +558,7 @@ void sock_tick(struct lnet_pass *p, struct sock_ni *sn, u8 *staging, u32 size)
 	sock_pins_reap(p, sn);
 	sock_hosts_tick(sn, now_ns);
 	peers_tick(p, sn, now_ns);
-	sock_flush_ring(p, sn);
+	sock_doorbell_flush(p, sn);
 	if (staging)
 		resume_reading(p, sn, staging, size);
 	sock_unlock(p, sn);
@@ -588,7 +588,7 @@ int sock_ni_init(struct sock_ni *sn, struct lnet_ni *ni, const struct sock_io *i
 	INIT_LIST_HEAD(&sn->conns);
 	sock_halfs_init(&sn->halfs, env->ops->secret(env));
 	sock_halfs_init(&sn->opens, env->ops->secret(env));
-	INIT_LIST_HEAD(&sn->ring);
+	INIT_LIST_HEAD(&sn->doorbell);
 	INIT_LIST_HEAD(&sn->work);
 	INIT_LIST_HEAD(&sn->broken);
 	INIT_LIST_HEAD(&sn->resume);
@@ -606,7 +606,7 @@ static void drop_hold(struct lnet_pass *p, struct sock_ni *sn, struct sock_hold 
 	struct lnet_rx *rx = h->rx;
 	bool landed = h->landed;
 
-	sock_hold_forget(sn, h);
+	sock_hold_release(sn, h);
 	if (rx)
 		rx->lnd[0] = rx->lnd[1] = NULL;
 	mutex_unlock(&sn->lock);
@@ -630,7 +630,7 @@ void sock_ni_stop(struct lnet_pass *p, struct sock_ni *sn)
 	list_for_each_entry(peer, &sn->peers, link) {
 		peer->job = false;
 		sock_set_close(p, peer, LNET_SHUTDOWN, true);
-		sock_peer_give_back(p, peer, LNET_CANCELED, 0);
+		sock_peer_complete(p, peer, LNET_CANCELED, 0);
 	}
 	list_for_each_entry_safe(c, next, &sn->conns, all)
 		sock_conn_close(p, c, true);

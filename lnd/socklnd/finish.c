@@ -35,7 +35,7 @@ bool sock_ni_close(struct lnet_ni *ni)
 	lnet_pass_begin(&p, sn->ln, LNET_PASS_CALL);
 	sock_lock(&p, sn);
 	sn->closing = true;
-	sock_flush_ring(&p, sn);
+	sock_doorbell_flush(&p, sn);
 	list_for_each_entry(c, &sn->conns, all)
 		lives |= conn_finish(c);
 	sock_unlock(&p, sn);

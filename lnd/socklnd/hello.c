@@ -43,7 +43,7 @@ void sock_hello_dial(struct lnet_pass *p, struct sock_conn *c)
 	hello_out(c, &c->peer->nid, c->version, c->type, NULL);
 	c->want_read = true;
 	c->sn->io->want(c);
-	sock_ring(c);
+	sock_doorbell(c);
 }
 
 /* ---- dialled connections: the reply ---- */
@@ -119,7 +119,7 @@ static int reply_feed(struct lnet_pass *p, struct sock_conn *c, unsigned int *ne
 	sock_lock(p, sn);
 	WRITE_ONCE(c->nr_hdr, 0);
 	err = c->state == CONN_WAIT_REPLY ? reply_judge(p, c, &h) : 0;
-	sock_flush_ring(p, sn);
+	sock_doorbell_flush(p, sn);
 	sock_unlock(p, sn);
 	return err;
 }
@@ -133,14 +133,14 @@ static void rejected(struct sock_conn *c, const char *why)
 		sock_rejected(c->sn, c->half.source->addr, why);
 }
 
-static void refuse(struct lnet_pass *p, struct sock_conn *c, u32 version,
-		   const struct lnet_hello *h)
+static void hello_reject(struct lnet_pass *p, struct sock_conn *c, u32 version,
+			 const struct lnet_hello *h)
 {
 	const struct lnet_nid *to = h ? &h->src_nid : &c->sn->nid;
 
 	hello_out(c, to, version, LNET_CTYPE_NONE, h);
 	sock_conn_set_state(c, CONN_REFUSING);
-	sock_ring(c);
+	sock_doorbell(c);
 }
 
 /*
@@ -165,9 +165,9 @@ static bool comes_from_elsewhere(struct lnet_pass *p, struct sock_conn *c,
 {
 	if (!c->bound || list_empty(&peer->conns) || lnet_nid_same(&peer->from, &c->from))
 		return false;
-	sock_count(c->sn, refused_address);
+	sock_count(c->sn, rejected_address);
 	rejected(c, "the peer of its HELLO is connected from another address (see hello_address)");
-	refuse(p, c, h->version, h);
+	hello_reject(p, c, h->version, h);
 	doubt_set(peer);
 	return true;
 }
@@ -178,9 +178,9 @@ static bool is_one_too_many(struct lnet_pass *p, struct sock_conn *c, const stru
 {
 	if (sock_guest_fits(p, c, peer))
 		return false;
-	sock_count(c->sn, refused_many);
+	sock_count(c->sn, rejected_many);
 	rejected(c, "too many connections are open (see conns_per_address, conns_max)");
-	refuse(p, c, h->version, h);
+	hello_reject(p, c, h->version, h);
 	return true;
 }
 
@@ -195,16 +195,16 @@ static void hello_judge(struct lnet_pass *p, struct sock_conn *c, const struct l
 		return;
 	/* Not in a pause between dials: the peer's path may work when this node's does not. */
 	if (peer->dial && lnet_nid_cmp(&peer->nid, &sn->nid) < 0) {
-		sock_count(sn, refused_race);
-		refuse(p, c, h->version, h);
+		sock_count(sn, rejected_race);
+		hello_reject(p, c, h->version, h);
 		return;
 	}
 	if (peer->version &&
 	    (peer->version != h->version || peer->incarnation != h->src_incarnation)) {
-		sock_count(sn, refused_stale);
+		sock_count(sn, rejected_stale);
 		peer->dial_version = h->version;
 		sock_set_close(p, peer, LNET_PATH_LOST, true);
-		refuse(p, c, h->version, h);
+		hello_reject(p, c, h->version, h);
 		return;
 	}
 	/*
@@ -217,8 +217,8 @@ static void hello_judge(struct lnet_pass *p, struct sock_conn *c, const struct l
 		sock_set_close(p, peer, LNET_PATH_LOST, true);
 	}
 	if (!c->same_host && peer->nr[type] >= lnet_ni_conns_per_peer(sn->ni)) {
-		sock_count(sn, refused_full);
-		refuse(p, c, h->version, h);
+		sock_count(sn, rejected_full);
+		hello_reject(p, c, h->version, h);
 		if (type == LNET_CTYPE_CONTROL)
 			doubt_set(peer);
 		return;
@@ -334,7 +334,7 @@ static int hello_accept(struct lnet_pass *p, struct sock_conn *c, const struct l
 		sock_conn_close(p, c, true);
 	else if (c->state == CONN_WAIT_HELLO)
 		hello_judge(p, c, h, peer);
-	sock_flush_ring(p, sn);
+	sock_doorbell_flush(p, sn);
 	sock_unlock(p, sn);
 	lnet_peer_ni_put(pni);
 	return 0;
@@ -357,8 +357,8 @@ static int hello_feed(struct lnet_pass *p, struct sock_conn *c, unsigned int *ne
 		sock_count(sn, bad_hello);
 		rejected(c, "its HELLO has a version that this node does not know");
 		if (c->state == CONN_WAIT_HELLO)
-			refuse(p, c, lnet_nid_is_nid4(&sn->nid) ? 3 : 4, NULL);
-		sock_flush_ring(p, sn);
+			hello_reject(p, c, lnet_nid_is_nid4(&sn->nid) ? 3 : 4, NULL);
+		sock_doorbell_flush(p, sn);
 		sock_unlock(p, sn);
 		return 0;
 	default:
@@ -377,9 +377,9 @@ static void acr_answer(struct lnet_pass *p, struct sock_conn *c)
 	if (c->state == CONN_WAIT_REQUEST) {
 		sock_out_raw(c, buf, lnet_acr_reply(buf));
 		sock_conn_set_state(c, CONN_REFUSING);
-		sock_ring(c);
+		sock_doorbell(c);
 	}
-	sock_flush_ring(p, sn);
+	sock_doorbell_flush(p, sn);
 	sock_unlock(p, sn);
 }
 

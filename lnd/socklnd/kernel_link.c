@@ -27,7 +27,8 @@ static struct net_device *device_of(const struct kern_ni *kn)
 }
 
 /* IFF_RUNNING: operational state up or unknown. @ifname empty: no device has the address. */
-static void look(const struct kern_ni *kn, struct lnet_link *now, char ifname[IFNAMSIZ], int *node)
+static void link_check(const struct kern_ni *kn, struct lnet_link *now, char ifname[IFNAMSIZ],
+		       int *node)
 {
 	const unsigned int need = IFF_UP | IFF_RUNNING;
 	struct net_device *dev;
@@ -72,7 +73,7 @@ static bool link_ready(struct lnet_poll *poll, unsigned long events)
 	char ifname[IFNAMSIZ];
 	int node;
 
-	look(kn, &now, ifname, &node);
+	link_check(kn, &now, ifname, &node);
 	if (now.up)
 		now.speed_mbit = speed_of(kn->net, ifname);
 	if (!now.speed_mbit)
@@ -164,7 +165,7 @@ void kern_link_place(struct kern_ni *kn)
 	char ifname[IFNAMSIZ];
 	int node = NUMA_NO_NODE;
 
-	look(kn, &now, ifname, &node);
+	link_check(kn, &now, ifname, &node);
 	if (ni->dev_cpt < 0)
 		ni->dev_cpt = lnet_env_cpt_of_node(node);
 	if (!ni->cpts)
@@ -178,7 +179,7 @@ void kern_link_start(struct kern_ni *kn)
 	char ifname[IFNAMSIZ];
 	int node;
 
-	look(kn, &now, ifname, &node);
+	link_check(kn, &now, ifname, &node);
 	if (ifname[0])
 		now.speed_mbit = speed_of(kn->net, ifname);
 	fill_in(kn->sn.ni, &now, ifname);

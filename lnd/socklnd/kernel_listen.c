@@ -240,7 +240,7 @@ void kern_listener_stop(struct kern_ni *kn)
 	struct socket *listener = kn->listener;
 	struct kern_ni *heir;
 
-	sock_ni_refuse(&kn->sn);
+	sock_ni_reject(&kn->sn);
 	if (listener)
 		give_to(listener, NULL, kn->data_ready);
 	lnet_env_poll_del(&kn->accept);

@@ -126,7 +126,7 @@ static void receive_use(struct lnet_ni *ni, struct lnet_use *use)
 const struct lnet_lnd_limit sock_limits[SOCK_NR_LIMITS] = {
 	{ "half_open_per_address", "address", "evicted_address", half_open_address_use },
 	{ "half_open_max", "interface", "evicted", half_open_use },
-	{ "conns_per_address", "address", "refused_many", conns_address_use },
+	{ "conns_per_address", "address", "rejected_many", conns_address_use },
 	{ "conns_max", "interface", "evicted_idle", conns_use },
 	{ "receive_per_address", "address", "throttled", receive_use },
 	{ "hold_per_address", "address", "stopped", hold_address_use },

@@ -83,7 +83,7 @@ static u8 why_lost(const struct user_link *link)
 	return if_nametoindex(link->ni->ifname) ? LNET_LINK_NO_ADDRESS : LNET_LINK_GONE;
 }
 
-static void look(const struct user_link *link, struct lnet_link *now, char ifname[16])
+static void link_check(const struct user_link *link, struct lnet_link *now, char ifname[16])
 {
 	const struct ifaddrs *ifa;
 	struct ifaddrs *all;
@@ -115,7 +115,7 @@ static void report(struct user_link *link)
 	struct lnet_link now;
 	char ifname[16];
 
-	look(link, &now, ifname);
+	link_check(link, &now, ifname);
 	if (!now.speed_mbit)
 		now.speed_mbit = link->mbit;	/* without a link, many report none */
 	if (link->known && now.up == link->up && now.speed_mbit == link->mbit &&
@@ -224,7 +224,7 @@ int user_link_start(struct user_link *link, struct user_ni *un)
 		pr_err("socklnd: cannot watch interfaces: %s\n", strerror(-fd));
 		return fd;
 	}
-	look(link, &now, ifname);
+	link_check(link, &now, ifname);
 	fill_in(link->ni, &now, ifname);
 	link->known = true;
 	link->up = now.up;

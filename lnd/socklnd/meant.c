@@ -19,8 +19,8 @@ struct sock_ni *sock_ni_meant(struct sock_ni *sn, const struct lnet_nid *nid)
 	}
 	other = sock_ni_of(ni);
 	atomic_inc(&other->adopting);
-	smp_mb();	/* pairs with sock_ni_refuse() */
-	if (!READ_ONCE(other->refuses))
+	smp_mb();	/* pairs with sock_ni_reject() */
+	if (!READ_ONCE(other->rejects))
 		return other;
 	sock_ni_adopted(other);
 	return NULL;
@@ -34,9 +34,9 @@ void sock_ni_adopted(struct sock_ni *other)
 	lnet_ni_put(ni);
 }
 
-void sock_ni_refuse(struct sock_ni *sn)
+void sock_ni_reject(struct sock_ni *sn)
 {
-	WRITE_ONCE(sn->refuses, true);
+	WRITE_ONCE(sn->rejects, true);
 	smp_mb();	/* pairs with sock_ni_meant() */
 	while (atomic_read(&sn->adopting))
 		usleep_range(50, 200);

@@ -95,8 +95,8 @@ void sock_peer_queue(struct sock_peer *peer, struct lnet_att *att, unsigned int 
 	peer->nr_queue[q]++;
 }
 
-void sock_peer_give_back(struct lnet_pass *p, struct sock_peer *peer, enum lnet_outcome how,
-			 int err)
+void sock_peer_complete(struct lnet_pass *p, struct sock_peer *peer, enum lnet_outcome how,
+			int err)
 {
 	struct lnet_att *att, *next;
 	unsigned int q;
@@ -243,7 +243,7 @@ void sock_dial_failed(struct lnet_pass *p, struct sock_peer *peer, int err, enum
 	peer->backoff_ns = err == -ETIMEDOUT ? least : clamp(peer->backoff_ns * 2, least, most);
 	peer->dial_ns = sn->now_ns + peer->backoff_ns;
 	if (!sock_peer_usable(peer))
-		sock_peer_give_back(p, peer, how, err);
+		sock_peer_complete(p, peer, how, err);
 	sock_peer_arm(peer, peer->dial_ns);
 }
 
@@ -255,7 +255,7 @@ void sock_dial_refused(struct lnet_pass *p, struct sock_peer *peer)
 {
 	struct sock_ni *sn = peer->sn;
 
-	sock_count(sn, told_no);
+	sock_count(sn, rejected_by_peer);
 	if (++peer->refusals < 3) {
 		peer->job = false;
 		peer->dial_ns = sn->now_ns + READ_ONCE(sock_tun(sn)->min_reconnect);
@@ -562,7 +562,7 @@ void sock_peer_gone(struct lnet_ni *ni, struct lnet_peer_ni *pni)
 		if (peer->dial)
 			sock_conn_close(&p, peer->dial, true);
 		sock_set_close(&p, peer, LNET_PATH_LOST, false);
-		sock_peer_give_back(&p, peer, LNET_REMOTE_DROPPED, 0);
+		sock_peer_complete(&p, peer, LNET_REMOTE_DROPPED, 0);
 		sock_peer_arm(peer, sn->now_ns);
 	}
 	sock_unlock(&p, sn);

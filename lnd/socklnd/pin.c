@@ -8,7 +8,7 @@ static struct sock_pin *pin_of(struct sock_ni *sn, const struct lnet_att *att)
 	struct sock_pin *pin;
 
 	list_for_each_entry(pin, &sn->pins, link)
-		if (pin->att == att && !pin->owed)
+		if (pin->att == att && !pin->deferred)
 			return pin;
 	return NULL;
 }
@@ -66,7 +66,7 @@ void sock_att_done(struct lnet_pass *p, struct sock_ni *sn, struct lnet_att *att
 	if (pin && !sn->io->is_free(pin)) {
 		pin->how = how;
 		pin->epoch = epoch;
-		pin->owed = true;
+		pin->deferred = true;
 		sock_count(sn, pins_awaited);
 		return;
 	}
@@ -80,7 +80,7 @@ void sock_pins_reap(struct lnet_pass *p, struct sock_ni *sn)
 	struct sock_pin *pin, *next;
 
 	list_for_each_entry_safe(pin, next, &sn->pins, link) {
-		if (!pin->owed || !sn->io->is_free(pin))
+		if (!pin->deferred || !sn->io->is_free(pin))
 			continue;
 		lnet_att_done(p, pin->att, pin->how, pin->epoch);
 		pin_free(pin);

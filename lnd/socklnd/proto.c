@@ -39,7 +39,7 @@ static void batch_flush(struct lnet_pass *p, struct sock_conn *c, struct batch *
 		return;
 	sock_lock(p, c->sn);
 	for (i = 0; i < b->nr_cookies && c->state == CONN_OPEN; i++)
-		sock_zc_answer(p, c->peer, c, b->cookie[i]);
+		sock_zc_ack_send(p, c->peer, c, b->cookie[i]);
 	sock_unlock(p, c->sn);
 	b->nr_cookies = 0;
 }
@@ -80,7 +80,7 @@ static void hold_finish(struct lnet_pass *p, struct sock_ni *sn, struct sock_hol
 	lnet_pass_relax(p);
 	mutex_lock(&sn->lock);
 	if (h->cookie && h->epoch == peer->epoch)
-		sock_zc_answer(p, peer, NULL, h->cookie);
+		sock_zc_ack_send(p, peer, NULL, h->cookie);
 	sock_hold_free(sn, h);
 }
 
@@ -165,7 +165,7 @@ static bool later(struct lnet_pass *p, struct sock_conn *c, struct lnet_rx *rx, 
 
 	sock_lock(p, sn);
 	if (rx->lnd_flags & RX_LANDED) {
-		if (rx->verdict == LNET_LAND) {
+		if (rx->verdict == LNET_RECEIVE) {
 			land_begin(c, rx, payload_len);
 		} else {
 			c->skip = payload_len;
@@ -265,7 +265,7 @@ static int message(struct lnet_pass *p, struct sock_conn *c, struct batch *b, st
 	if (rx || !lnet_rx_needed(c->sn->ni, hdr))
 		v = lnet_rx_begin(p, c->sn->ni, rx, hdr, c->peer->pni);
 	switch (v) {
-	case LNET_LAND:
+	case LNET_RECEIVE:
 		if (hdr->payload_len <= s->len && hdr->payload_len <= SOCK_INLINE_MAX) {
 			const u8 *data = s->data;
 
@@ -475,7 +475,7 @@ static int read_once(struct lnet_pass *p, struct sock_conn *c, u8 *staging, u32 
 		return n ? n : -ENODATA;
 	WRITE_ONCE(c->last_rx_ns, p->now_ns);
 	if (READ_ONCE(c->state) == CONN_OPEN)
-		lnet_path_evidence(p, c->sn->ni, c->peer->pni, 0);
+		lnet_path_liveness(p, c->sn->ni, c->peer->pni, 0);
 	part = min_t(u32, n, direct);
 	c->pos += part;
 	err = feed(p, c, staging, n - part);
@@ -521,7 +521,7 @@ static void read_end(struct lnet_pass *p, struct sock_conn *c, int err)
 		sock_conn_resume(c);	/* land() was called while this thread was reading */
 	sock_receive_watch(c);
 	abandon = c->state == CONN_CLOSED && is_landing(c);
-	sock_flush_ring(p, sn);
+	sock_doorbell_flush(p, sn);
 	sock_unlock(p, sn);
 	if (abandon)
 		sock_rx_abandon(p, c);
@@ -586,7 +586,7 @@ void sock_rx_abandon(struct lnet_pass *p, struct sock_conn *c)
 /* ---- ops ---- */
 
 /* L; true: the connection is lost, and the caller calls lnet_rx_done(PATH_LOST). */
-static bool land(struct lnet_pass *p, struct sock_ni *sn, struct lnet_rx *rx, bool skip)
+static bool payload_receive(struct lnet_pass *p, struct sock_ni *sn, struct lnet_rx *rx, bool skip)
 {
 	struct sock_conn *c = rx->lnd[0];
 	struct sock_hold *h = rx->lnd[1];
@@ -615,14 +615,14 @@ static bool land(struct lnet_pass *p, struct sock_ni *sn, struct lnet_rx *rx, bo
 	return false;
 }
 
-void sock_land(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx)
+void sock_receive(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx)
 {
 	struct sock_ni *sn = sock_ni_of(ni);
 	bool lost;
 
 	sock_lock(p, sn);
-	lost = land(p, sn, rx, rx->verdict != LNET_LAND);
-	sock_flush_ring(p, sn);
+	lost = payload_receive(p, sn, rx, rx->verdict != LNET_RECEIVE);
+	sock_doorbell_flush(p, sn);
 	sock_unlock(p, sn);
 	if (lost)
 		lnet_rx_done(p, rx, LNET_PATH_LOST);

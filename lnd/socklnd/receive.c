@@ -513,7 +513,7 @@ struct sock_hold *sock_hold_new(struct sock_conn *c, struct lnet_rx *rx, u32 len
 	return h;
 }
 
-void sock_hold_forget(struct sock_ni *sn, struct sock_hold *h)
+void sock_hold_release(struct sock_ni *sn, struct sock_hold *h)
 {
 	list_del_init(&h->link);
 	hold_sub(sn, h->host, h->cost);
@@ -523,6 +523,6 @@ void sock_hold_forget(struct sock_ni *sn, struct sock_hold *h)
 
 void sock_hold_free(struct sock_ni *sn, struct sock_hold *h)
 {
-	sock_hold_forget(sn, h);
+	sock_hold_release(sn, h);
 	kfree(h);
 }

@@ -83,7 +83,7 @@ static u64 cookie_for(struct sock_conn *c, struct lnet_att *att, u32 len)
 			  max_t(u64, lnet_sock_timeout_ns(sock_tun(c->sn)), NSEC_PER_SEC);
 	list_add_tail(&zc->link, &peer->zc);
 	sock_peer_arm(peer, att->deadline_ns);
-	sock_count(c->sn, zc_asked);
+	sock_count(c->sn, zc_requested);
 	return zc->cookie;
 }
 
@@ -273,7 +273,7 @@ static void copy_free(struct sock_conn *c, struct sock_seg *s)
 {
 	if (!s->copy)
 		return;
-	sock_unsent_give(c, s->pos + s->len);
+	sock_unsent_return(c, s->pos + s->len);
 	kfree(s->copy);
 	s->copy = NULL;
 }
@@ -368,28 +368,28 @@ static void conn_write(struct lnet_pass *p, struct sock_conn *c)
 	sock_conn_put(c);
 }
 
-void sock_ring(struct sock_conn *c)
+void sock_doorbell(struct sock_conn *c)
 {
-	if (list_empty(&c->ring))
-		list_add_tail(&c->ring, &c->sn->ring);
+	if (list_empty(&c->doorbell))
+		list_add_tail(&c->doorbell, &c->sn->doorbell);
 }
 
-void sock_ring_peer(struct sock_peer *peer)
+void sock_doorbell_peer(struct sock_peer *peer)
 {
 	struct sock_conn *c;
 
 	list_for_each_entry(c, &peer->conns, set)
 		if (!c->blocked && !c->writing && has_work(c))
-			sock_ring(c);
+			sock_doorbell(c);
 }
 
-void sock_flush_ring(struct lnet_pass *p, struct sock_ni *sn)
+void sock_doorbell_flush(struct lnet_pass *p, struct sock_ni *sn)
 {
 	struct sock_conn *c;
 
-	while (!list_empty(&sn->ring)) {
-		c = list_first_entry(&sn->ring, struct sock_conn, ring);
-		list_del_init(&c->ring);
+	while (!list_empty(&sn->doorbell)) {
+		c = list_first_entry(&sn->doorbell, struct sock_conn, doorbell);
+		list_del_init(&c->doorbell);
 		conn_write(p, c);
 	}
 }
@@ -497,7 +497,7 @@ static void queued(struct lnet_pass *p, struct sock_peer *peer)
 {
 	if (!peer)
 		return;
-	sock_ring_peer(peer);
+	sock_doorbell_peer(peer);
 	if (!peer->dial && !peer->full)
 		sock_peer_dial(p, peer);
 }
@@ -516,7 +516,7 @@ int sock_send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att)
 	return err;
 }
 
-void sock_send_list(struct lnet_pass *p, struct lnet_ni *ni, struct list_head *atts, bool ring)
+void sock_send_list(struct lnet_pass *p, struct lnet_ni *ni, struct list_head *atts, bool doorbell)
 {
 	struct sock_peer *peer = NULL, *last = NULL;
 	struct sock_ni *sn = sock_ni_of(ni);
@@ -534,8 +534,8 @@ void sock_send_list(struct lnet_pass *p, struct lnet_ni *ni, struct list_head *a
 		last = peer;
 	}
 	queued(p, last);
-	if (ring)
-		sock_flush_ring(p, sn);
+	if (doorbell)
+		sock_doorbell_flush(p, sn);
 	sock_unlock(p, sn);
 }
 
@@ -544,7 +544,7 @@ void sock_flush(struct lnet_pass *p, struct lnet_ni *ni)
 	struct sock_ni *sn = sock_ni_of(ni);
 
 	sock_lock(p, sn);
-	sock_flush_ring(p, sn);
+	sock_doorbell_flush(p, sn);
 	sock_unlock(p, sn);
 }
 
@@ -585,7 +585,7 @@ static int seg_detach(struct sock_conn *c, struct sock_seg *s)
 		return -ENOBUFS;
 	s->copy = kmalloc(s->len, GFP_NOFS | __GFP_NOWARN);
 	if (!s->copy) {
-		sock_unsent_give(c, s->len);
+		sock_unsent_return(c, s->len);
 		return -ENOMEM;
 	}
 	lnet_att_payload(s->att, &payload);

@@ -76,8 +76,8 @@ struct sock_pin {
 	struct lnet_att *att;
 	struct sock_peer *peer;		/* counted in peer->pins */
 	u32 epoch;
-	u8 how;				/* outcome, for @owed */
-	bool owed;
+	u8 how;				/* outcome, for @deferred */
+	bool deferred;
 };
 
 /*
@@ -155,7 +155,7 @@ struct sock_ni {
 	bool stopping;
 	bool gone;			/* sock_ni_fini(): look-ups find no peer any more */
 	bool closing;			/* sock_ni_close() was called: no new connections */
-	bool refuses;			/* other NIs hand it no connection any more */
+	bool rejects;			/* other NIs hand it no connection any more */
 	atomic_t adopting;		/* threads of other NIs that hand it a connection */
 	u64 next_ns;			/* when sock_tick() is due */
 	u64 now_ns;			/* of the last sock_lock(); for code without a pass */
@@ -174,7 +174,7 @@ struct sock_ni {
 	u32 opens_cap;			/* the same for @opens [const] */
 	u64 warned_ns;			/* last warning that accepting failed; 0: none */
 	u32 nr_peers, nr_conns;
-	struct list_head ring;		/* connections to be written */
+	struct list_head doorbell;	/* connections to be written */
 	struct list_head work;		/* peers with a pending upcall */
 	struct list_head broken;	/* closed connections with an incomplete message */
 	struct list_head resume;	/* connections that the reading thread reads again */
@@ -304,7 +304,7 @@ struct sock_conn {
 	struct list_head set;		/* peer->conns */
 	struct sock_half half;		/* in sn->halfs until the HELLO is received */
 	struct sock_half guest;		/* in sn->opens while open, if the peer dialled */
-	struct list_head ring, broken, resume;
+	struct list_head doorbell, broken, resume;
 	atomic_t refs;
 	struct sock_ni *sn;
 	struct sock_peer *peer;		/* pinned; NULL: dialled by the peer, no HELLO yet */
@@ -451,16 +451,16 @@ void sock_tick(struct lnet_pass *p, struct sock_ni *sn, u8 *staging, u32 size);
 struct sock_ni *sock_ni_meant(struct sock_ni *sn, const struct lnet_nid *nid);
 void sock_ni_adopted(struct sock_ni *other);
 /* No other NI hands it a connection after the return; waits for threads that do. May sleep. */
-void sock_ni_refuse(struct sock_ni *sn);
+void sock_ni_reject(struct sock_ni *sn);
 bool sock_same_address(const struct sock_ni *a, const struct sock_ni *b);
 
 /* ---- ops ---- */
 int sock_send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att);
-void sock_send_list(struct lnet_pass *p, struct lnet_ni *ni, struct list_head *atts, bool ring);
+void sock_send_list(struct lnet_pass *p, struct lnet_ni *ni, struct list_head *atts, bool doorbell);
 void sock_flush(struct lnet_pass *p, struct lnet_ni *ni);
 void sock_cancel(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att,
 		 enum lnet_cancel how);
-void sock_land(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx);
+void sock_receive(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx);
 void sock_rx_stop(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx);
 void sock_rx_address(struct lnet_ni *ni, const struct lnet_rx *rx, struct lnet_nid *nid);
 /* L; bytes are outstanding, and for hedge_floor none was acknowledged or read */
@@ -571,7 +571,7 @@ void sock_stash_drop(struct sock_conn *c);			/* L; no thread reads @c */
 struct sock_hold *sock_hold_new(struct sock_conn *c, struct lnet_rx *rx, u32 len);
 void sock_hold_free(struct sock_ni *sn, struct sock_hold *h);	/* L */
 /* L; ends the accounting of @h; the caller frees @h. */
-void sock_hold_forget(struct sock_ni *sn, struct sock_hold *h);
+void sock_hold_release(struct sock_ni *sn, struct sock_hold *h);
 
 /* finish.c */
 /* ops->ni_close */
@@ -603,8 +603,8 @@ void sock_dial_refused(struct lnet_pass *p, struct sock_peer *peer);	/* L */
 void sock_peer_queue(struct sock_peer *peer, struct lnet_att *att, unsigned int q, bool first);
 bool sock_peer_usable(const struct sock_peer *peer);		/* L; something can be sent now */
 /* L; completes all queued attempts. @err: the errno if @how is LNET_REMOTE_DROPPED; or 0. */
-void sock_peer_give_back(struct lnet_pass *p, struct sock_peer *peer, enum lnet_outcome how,
-			 int err);
+void sock_peer_complete(struct lnet_pass *p, struct sock_peer *peer, enum lnet_outcome how,
+			int err);
 /* L; may free @peer */
 void sock_peer_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns);
 
@@ -624,11 +624,12 @@ void sock_out_drop(struct lnet_pass *p, struct sock_conn *c);
  */
 int sock_out_detach(struct lnet_pass *p, struct sock_conn *c, struct lnet_att *att,
 		    enum lnet_outcome how);
-/* L; sock_flush_ring() will write @c */
-void sock_ring(struct sock_conn *c);
-/* L; sock_ring() for each connection that may send queued messages */
-void sock_ring_peer(struct sock_peer *peer);
-void sock_flush_ring(struct lnet_pass *p, struct sock_ni *sn);	/* L; releases and retakes it */
+/* L; sock_doorbell_flush() will write @c */
+void sock_doorbell(struct sock_conn *c);
+/* L; sock_doorbell() for each connection that may send queued messages */
+void sock_doorbell_peer(struct sock_peer *peer);
+/* L; releases and retakes it */
+void sock_doorbell_flush(struct lnet_pass *p, struct sock_ni *sn);
 
 /* unsent.c */
 /*
@@ -637,7 +638,7 @@ void sock_flush_ring(struct lnet_pass *p, struct sock_ni *sn);	/* L; releases an
  * does not suffice, and the driver has counted this.
  */
 bool sock_unsent_take(struct sock_conn *c, u32 bytes);
-void sock_unsent_give(struct sock_conn *c, u32 bytes);	/* L; the reverse */
+void sock_unsent_return(struct sock_conn *c, u32 bytes);	/* L; the reverse */
 /*
  * L; before bytes are encoded: allocates an out buffer if @c has none. Its size is SOCK_OUT_SIZE if
  * unsent_budget permits it, else less, so that @c can write at any time. Replaces such a smaller
@@ -664,7 +665,8 @@ void sock_pins_reap(struct lnet_pass *p, struct sock_ni *sn);
 
 /* answer.c */
 /* L; acknowledges @cookie, received by @via (NULL: unknown), or closes a set that does not read. */
-void sock_zc_answer(struct lnet_pass *p, struct sock_peer *peer, struct sock_conn *via, u64 cookie);
+void sock_zc_ack_send(struct lnet_pass *p, struct sock_peer *peer, struct sock_conn *via,
+		      u64 cookie);
 void sock_noop_free(struct sock_conn *c, struct sock_noop *n);	/* L; @n is in c->noops */
 /* L; sends a keepalive over a connection of the set */
 void sock_keepalive(struct sock_peer *peer, u64 now_ns);

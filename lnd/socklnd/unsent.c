@@ -22,7 +22,7 @@ bool sock_unsent_take(struct sock_conn *c, u32 bytes)
 	return true;
 }
 
-void sock_unsent_give(struct sock_conn *c, u32 bytes)
+void sock_unsent_return(struct sock_conn *c, u32 bytes)
 {
 	lockdep_assert_held(&c->sn->lock);
 	c->sn->unsent -= bytes;
@@ -40,7 +40,7 @@ static u8 *large_get(struct sock_conn *c)
 	buf = sn->nr_pool ? sn->pool[--sn->nr_pool]
 			  : kmalloc(SOCK_OUT_SIZE, GFP_NOFS | __GFP_NOWARN);
 	if (!buf)
-		sock_unsent_give(c, SOCK_OUT_SIZE);
+		sock_unsent_return(c, SOCK_OUT_SIZE);
 	return buf;
 }
 
@@ -71,7 +71,7 @@ void sock_out_put(struct sock_conn *c)
 	struct sock_ni *sn = c->sn;
 
 	if (c->out && c->out_size == SOCK_OUT_SIZE) {
-		sock_unsent_give(c, SOCK_OUT_SIZE);
+		sock_unsent_return(c, SOCK_OUT_SIZE);
 		if (sn->nr_pool < SOCK_OUT_POOL) {
 			sn->pool[sn->nr_pool++] = c->out;
 			c->out = NULL;

@@ -255,7 +255,7 @@ void user_listener_stop(struct user_ni *un)
 {
 	struct user_ni *heir;
 
-	sock_ni_refuse(&un->sn);
+	sock_ni_reject(&un->sn);
 	lnet_env_poll_del(un->env, &un->listener);
 	if (un->listener.fd < 0)
 		return;

@@ -6,7 +6,7 @@
 const struct lnet_outcome_info lnet_outcomes[LNET_NR_OUTCOMES] = {
 #define OUTCOME(name_, num, errno_, blame_, delivery_, text)		\
 	[num] = { .name = text, .err = errno_,				\
-		  .blame = LNET_BLAME_##blame_, .delivery = LNET_DELIVERY_##delivery_ },
+		  .attribution = LNET_ATTRIB_##blame_, .delivery = LNET_DELIVERY_##delivery_ },
 #include "model/outcomes.def"
 #undef OUTCOME
 };

@@ -21,10 +21,20 @@ static const struct lnet_key rank_keys[] = {
 };
 static const struct lnet_table ranks_table = { rank_keys, ARRAY_SIZE(rank_keys) };
 
-enum { C_SOURCE = 1, C_NID, C_ROUTER, C_CHOSEN, C_PAIR, C_SOURCE_H, C_NID_H, C_BLAMED, C_RANKS };
+enum {
+	C_SOURCE = 1,
+	C_NID,
+	C_ROUTER,
+	C_CHOSEN,
+	C_PAIR,
+	C_SOURCE_H,
+	C_NID_H,
+	C_ATTRIBUTED,
+	C_RANKS
+};
 static const struct lnet_key cand_keys[] = {
 	TEXT("source"), TEXT("nid"), TEXT("router"), { .name = "chosen", .type = LNET_NLT_FLAG },
-	NUM("path health"), NUM("source health"), NUM("nid health"), TEXT("blamed"),
+	NUM("path health"), NUM("source health"), NUM("nid health"), TEXT("attributed to"),
 	NEST("ranks", LNET_NL_MAPPING, ranks_table),
 };
 static const struct lnet_table cand_table = { cand_keys, ARRAY_SIZE(cand_keys) };
@@ -60,8 +70,8 @@ struct explain_view {
 	const char *decided_by;
 	u64 rtt_ns, suspect_ns, attempt_ns, tries, total_ns;
 	unsigned int nr, chosen;		/* chosen: @nr if none is */
-	struct cand_view cand[LNET_LOOK_MAX];
-	struct lnet_look look;
+	struct cand_view cand[LNET_CANDS_MAX];
+	struct lnet_cands cands;
 };
 
 /* [sh] */
@@ -89,7 +99,7 @@ static void times_see(struct explain_view *v, const struct lnet *ln, const struc
 	if (!path)
 		return;
 	v->rtt_ns = path->srtt_ns;
-	v->suspect_ns = lnet_path_suspect_after(ln, path);
+	v->suspect_ns = lnet_path_response_timeout(ln, path);
 }
 
 /* [sh] Selects as for a request of 0 bytes to @pni without a binding to an NI. */
@@ -98,14 +108,14 @@ static void see(struct explain_view *v, struct lnet_peer_ni *pni)
 	struct lnet_peer *peer = pni->peer;
 	struct lnet_select s = { .peer = peer, .cpt = -1, .request = 1,
 				 .pni = peer->mr ? NULL : pni };
-	struct lnet_path *path = lnet_select_look(pni->sh, &s, &v->look);
+	struct lnet_path *path = lnet_select_explain(pni->sh, &s, &v->cands);
 	unsigned int i;
 
 	v->primary = peer->primary;
-	v->nr = v->chosen = v->look.nr;
+	v->nr = v->chosen = v->cands.nr;
 	for (i = 0; i < v->nr; i++) {
-		cand_see(&v->cand[i], &v->look.cand[i]);
-		if (v->look.cand[i].path != path)
+		cand_see(&v->cand[i], &v->cands.cand[i]);
+		if (v->cands.cand[i].path != path)
 			continue;
 		v->cand[i].chosen = true;
 		v->chosen = i;
@@ -166,7 +176,7 @@ static void path_emit(struct lnet_sink *s, unsigned int first_key, const struct 
 }
 
 /* Returns the parts of the path to which failures so far were attributed. */
-static const char *blamed(const struct cand_view *c)
+static const char *attributed_to(const struct cand_view *c)
 {
 	if (c->near < LNET_HEALTH_MAX)
 		return c->far < LNET_HEALTH_MAX ? "both" : "source";
@@ -191,7 +201,7 @@ static bool cand_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, void *arg)
 	num_emit(s, C_PAIR, c->pair);
 	num_emit(s, C_SOURCE_H, c->near);
 	num_emit(s, C_NID_H, c->far);
-	s->ops->str(s, C_BLAMED, blamed(c));
+	s->ops->str(s, C_ATTRIBUTED, attributed_to(c));
 	s->ops->open(s, LNET_OPEN_NEST, C_RANKS);
 	s->ops->open(s, LNET_OPEN_ELEM, 0);
 	for (r = 0; r < LNET_NR_PATH_RANKS; r++)

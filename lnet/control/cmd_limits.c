@@ -86,7 +86,7 @@ static void reply_use(struct lnet *ln, struct lnet_use *use, bool held)
 	}
 }
 
-static void limit_copy_per_peer(struct lnet *ln, struct lnet_use *use)
+static void limit_reply_cache_per_peer(struct lnet *ln, struct lnet_use *use)
 {
 	reply_use(ln, use, false);
 }
@@ -108,12 +108,12 @@ static void limit_##name(struct lnet *ln, struct lnet_use *use)			\
 }
 SHARD_LIMIT(windows_max, nr_windows)
 SHARD_LIMIT(window_memory, window_bytes)
-SHARD_LIMIT(copy_budget, copy_bytes)
-SHARD_LIMIT(answers_budget, nr_answers)
+SHARD_LIMIT(reply_cache_budget, cache_bytes)
+SHARD_LIMIT(replies_budget, nr_reply_ops)
 SHARD_LIMIT(requests_max, nr_live)
 #undef SHARD_LIMIT
 
-static void limit_answers_max(struct lnet *ln, struct lnet_use *use)
+static void limit_replies_max(struct lnet *ln, struct lnet_use *use)
 {
 	const struct lnet_peer_ni *pni;
 	struct lnet_peer *peer;
@@ -121,7 +121,7 @@ static void limit_answers_max(struct lnet *ln, struct lnet_use *use)
 	for (peer = lnet_peer_next(ln, NULL); peer; peer = lnet_peer_next(ln, peer)) {
 		spin_lock(&peer->sh->lock);
 		list_for_each_entry(pni, &peer->pnis, link)
-			use_max(use, (u64)atomic_read(&pni->nr_answers), &pni->nid);
+			use_max(use, (u64)atomic_read(&pni->nr_reply_ops), &pni->nid);
 		spin_unlock(&peer->sh->lock);
 	}
 }

@@ -118,7 +118,7 @@ static void ni_traffic(struct lnet_ni *ni, struct lnet_view_ni *v)
 		.up_events = READ_ONCE(ni->nr_up),
 		.link_mbit = READ_ONCE(ni->link_speed),
 	};
-	lnet_weight_look(ni, &v->more.worth);
+	lnet_weight_get(ni, &v->more.quality);
 }
 
 bool lnet_ctl_ni_up(const struct lnet_ni *ni)
@@ -155,7 +155,7 @@ static const char *ni_status(struct lnet_ni *ni)
 	if (!lnet_ctl_ni_up(ni))
 		return "down";
 	if (lnet_ni_service(ni) != LNET_NI_DRAINED)
-		return lnet_ni_service(ni) == LNET_NI_DAMPED ? "held" : "up";
+		return lnet_ni_service(ni) == LNET_NI_DAMPED ? "damped" : "up";
 	return lnet_ni_is_empty(ni->ln, ni) ? "drained" : "draining";
 }
 

@@ -351,7 +351,7 @@ static void path_view(const struct lnet_path *path, struct lnet_view_path *v)
 	strscpy(v->state, path_state(path), sizeof(v->state));
 	v->rtt_ns = path->srtt_ns;
 	v->rtt_var_ns = path->rttvar_ns;
-	v->under_way = path->nr_wire;
+	v->in_flight = path->nr_wire;
 	v->health = path->health;
 	if (!s)
 		return;

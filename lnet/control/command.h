@@ -210,7 +210,7 @@ struct lnet_ctl_ask {			/* a query to one node */
 struct lnet_ctl_asks {
 	struct lnet_control *ctl;
 	const char *what;		/* "ping", "discover" */
-	struct lnet_table told, failed;
+	struct lnet_table replied, failed;
 	struct lnet_key keys[LNET_CTL_PING_KEYS], failure_keys[LNET_CTL_FAILURE_KEYS];
 	/* NULL, or: cancels a query. True: lnet_ctl_ask_ended() is not called any more */
 	bool (*cancel)(struct lnet_ctl_ask *ask);

@@ -137,7 +137,7 @@ struct lnet_view_ni_more {
 	u64 network_timeouts, resends_local_timeout, resends_network_timeout;
 	u64 sent_bytes, received_bytes;
 	u32 down_events, up_events, link_mbit;
-	struct lnet_weight_view worth;
+	struct lnet_weight_view quality;
 };
 
 struct lnet_view_ni {
@@ -174,7 +174,7 @@ struct lnet_view_times {
 struct lnet_view_path {
 	char nid[LNET_TEXT_MAX], state[16];
 	u64 rtt_ns, rtt_var_ns;
-	u32 under_way;
+	u32 in_flight;
 	s32 health;			/* of the path alone, without its ends */
 	struct lnet_view_times send, trans;
 };

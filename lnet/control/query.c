@@ -122,7 +122,7 @@ static struct lnet_ctl_asks *set_new(struct lnet_control *ctl, const char *what,
 	set->what = what;
 	memcpy(set->keys, lnet_table_ping.keys, sizeof(set->keys));
 	set->keys[0].name = what;
-	set->told = (struct lnet_table){ set->keys, ARRAY_SIZE(set->keys) };
+	set->replied = (struct lnet_table){ set->keys, ARRAY_SIZE(set->keys) };
 	memcpy(set->failure_keys, lnet_table_failure.keys, sizeof(set->failure_keys));
 	set->failure_keys[1].name = what;
 	set->failed = (struct lnet_table){ set->failure_keys, ARRAY_SIZE(set->failure_keys) };
@@ -254,11 +254,11 @@ static bool success_emit(struct lnet_ctl_dump *d, struct lnet_sink *s,
 	struct lnet_view_nid nid;
 	unsigned int i;
 
-	if (!lnet_ctl_table(d, s, &ask->set->told))
+	if (!lnet_ctl_table(d, s, &ask->set->replied))
 		return false;
 	known_of(ask, &v);
 	lnet_ctl_item(d, s);
-	lnet_table_emit(s, &ask->set->told, &v, 0, false, NULL);
+	lnet_table_emit(s, &ask->set->replied, &v, 0, false, NULL);
 	s->ops->open(s, LNET_OPEN_NEST, 5);
 	for (i = 0; i < ask->nr_nids; i++) {
 		lnet_nid_str(&ask->nids[i], text);
@@ -281,7 +281,7 @@ static bool failure_emit(struct lnet_ctl_dump *d, struct lnet_sink *s,
 	char nid[LNET_NIDSTR_SIZE];
 
 	/* always the first table, even if no node replied */
-	if (!lnet_ctl_table(d, s, &ask->set->told))
+	if (!lnet_ctl_table(d, s, &ask->set->replied))
 		return false;
 	if (d->last != &ask->set->failed) {	/* of the two tables, the one sent last */
 		if (!s->ops->table(s, &ask->set->failed, NULL, LNET_TABLE_OTHER))
@@ -311,7 +311,7 @@ static void answer_all(struct lnet_ctl_asks *set)
 			set->ask[i].status = set->answer(&set->ask[i]);
 	for (i = 0; i < set->nr; i++)
 		if (set->ask[i].status &&
-		    lnet_age_unanswered(ln, &set->ask[i].to.nid, &primary))
+		    lnet_expiry_unanswered(ln, &set->ask[i].to.nid, &primary))
 			lnet_peer_del(ln, &primary, NULL, 0);
 	set->answered = true;
 }

@@ -211,8 +211,8 @@ bool lnet_ctl_first(const struct lnet_ctl_req *req, struct lnet_req *item)
 	return lnet_ctl_items(req, &items) && lnet_req_item(&items, item);
 }
 
-static int refuse(const struct lnet_field *f, const struct lnet_val *v, int rc,
-		  struct lnet_ctl_err *e)
+static int value_reject(const struct lnet_field *f, const struct lnet_val *v, int rc,
+			struct lnet_ctl_err *e)
 {
 	char range[48], value[LNET_UDSP_TEXT] = "a list";
 	const char *quote = v->kind == LNET_VAL_TEXT ? "'" : "", *accepted = f->text, *text;
@@ -243,7 +243,8 @@ static int num_read(const struct lnet_field *f, const struct lnet_val *v, void *
 	if (!rc && (num < f->min || num > f->max) && (f->kind != LNET_FIELD_NUM_DEF || num != -1))
 		rc = -ERANGE;
 	if (rc)
-		return refuse(f, v, rc == -ERANGE && f->range_err ? f->range_err : -EINVAL, e);
+		return value_reject(f, v, rc == -ERANGE && f->range_err ? f->range_err : -EINVAL,
+				    e);
 	if (f->size == 1)
 		*(u8 *)to = (u8)num;
 	else if (f->size == 4)
@@ -260,7 +261,7 @@ static int text_read(const struct lnet_field *f, const struct lnet_val *v, char 
 
 	if (!rc && f->check)
 		rc = f->check(to);
-	return rc && rc != -ENOMEM ? refuse(f, v, -EINVAL, e) : rc;
+	return rc && rc != -ENOMEM ? value_reject(f, v, -EINVAL, e) : rc;
 }
 
 /*

@@ -124,7 +124,7 @@ bool lnet_fault_seam(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *a
 		return true;
 	}
 	if (fate.twice)
-		atomic_set(&att->given, LNET_GIVEN_TWICE);
+		atomic_set(&att->reports, LNET_REPORT_TWICE);
 	if (fate.delay_ns && hold(p, f, att, &fate))
 		return true;
 	if (READ_ONCE(f->nr_reorder))

@@ -220,7 +220,7 @@ static bool is_hit(struct lnet_rule_live *live, const struct lnet_nid *local,
 static void note_end(struct lnet *ln, const struct lnet_rule_live *live, u64 now_ns)
 {
 	if (live->r.count && live->info.nr_hit >= live->r.count && lnet_log_is_on(ln))
-		lnet_look_by(ln, &ln->rules_ns, now_ns);
+		lnet_job_schedule(ln, &ln->rules_ns, now_ns);
 }
 
 /* ---- effects on sent messages ---------------------------------------------------------------- */
@@ -288,7 +288,7 @@ static enum lnet_outcome outcome_of(struct lnet_rule_live *live)
 	unsigned int how = LNET_LOCAL_INTERRUPT;
 
 	if (live->r.when == WHEN_COMPLETED)
-		return LNET_CONFIRMED;
+		return LNET_ACKNOWLEDGED;
 	if (!outcomes)
 		return live->r.when == WHEN_POSTED ? LNET_NETWORK_TIMEOUT : LNET_OK;
 	for (nth = draw(live, hweight32(outcomes)); how < LNET_NETWORK_TIMEOUT; how++)

@@ -48,7 +48,7 @@ static int table_add(struct lnet *ln, struct lnet_fault *f, struct lnet_rule_liv
 		return -ENOSPC;
 	live->info.id = ++f->last_id;
 	if (lnet_log_is_on(ln))
-		lnet_look_by(ln, &ln->rules_ns, end_ns(live));
+		lnet_job_schedule(ln, &ln->rules_ns, end_ns(live));
 	list_add(&live->link, &f->rules);
 	count(ln, f, live, 1);
 	return 0;
@@ -161,7 +161,7 @@ void lnet_rules_work(struct lnet *ln, u64 now_ns)
 	smp_mb();			/* before rules are read; writers write them first */
 	while ((id = ended_take(f, now_ns, &ended, &next_ns)))
 		lnet_log_rule_over(ln, id, lnet_rule_kind_name(ended.r.kind), ended.info.nr_hit);
-	lnet_look_by(ln, &ln->rules_ns, next_ns);
+	lnet_job_schedule(ln, &ln->rules_ns, next_ns);
 }
 
 int lnet_rule_get(struct lnet *ln, u32 id, struct lnet_rule *r, struct lnet_rule_info *info)

@@ -100,7 +100,7 @@ EXPORT_SYMBOL_GPL(lnet_att_hdr_like);
 EXPORT_SYMBOL_GPL(lnet_att_len);
 EXPORT_SYMBOL_GPL(lnet_att_payload);
 EXPORT_SYMBOL_GPL(lnet_path_lost);
-EXPORT_SYMBOL_GPL(lnet_path_evidence);
+EXPORT_SYMBOL_GPL(lnet_path_liveness);
 EXPORT_SYMBOL_GPL(lnet_wheel_init);
 EXPORT_SYMBOL_GPL(lnet_wheel_advance);
 EXPORT_SYMBOL_GPL(lnet_wheel_next_ns);

@@ -125,7 +125,7 @@ DEFINE_EVENT(lnet_state, lnet_ni,
 	TP_ARGS(netns, nid, from, to)
 );
 
-DEFINE_EVENT(lnet_state, lnet_contact,
+DEFINE_EVENT(lnet_state, lnet_session,
 	TP_PROTO(unsigned int netns, const struct lnet_nid *nid, const char *from, const char *to),
 	TP_ARGS(netns, nid, from, to)
 );
@@ -208,24 +208,24 @@ TRACE_EVENT(lnet_path,
 
 TRACE_EVENT(lnet_fail,
 	TP_PROTO(unsigned int netns, const struct lnet_nid *ni, const struct lnet_nid *peer,
-		 const char *outcome, const char *blame),
-	TP_ARGS(netns, ni, peer, outcome, blame),
+		 const char *outcome, const char *attrib),
+	TP_ARGS(netns, ni, peer, outcome, attrib),
 	TP_STRUCT__entry(
 		__field(unsigned int, netns)
 		__array(char, ni, LNET_NIDSTR_SIZE)
 		__array(char, peer, LNET_NIDSTR_SIZE)
 		__array(char, outcome, LNET_EVENT_WORD)
-		__array(char, blame, 8)
+		__array(char, attrib, 8)
 	),
 	TP_fast_assign(
 		__entry->netns = netns;
 		LNET_EVENT_NID(__entry->ni, ni);
 		LNET_EVENT_NID(__entry->peer, peer);
 		strscpy(__entry->outcome, outcome, sizeof(__entry->outcome));
-		strscpy(__entry->blame, blame, sizeof(__entry->blame));
+		strscpy(__entry->attrib, attrib, sizeof(__entry->attrib));
 	),
 	TP_printk("netns=%u ni=%s peer=%s outcome=%s attributed=%s", __entry->netns, __entry->ni,
-		  __entry->peer, __entry->outcome, __entry->blame)
+		  __entry->peer, __entry->outcome, __entry->attrib)
 );
 
 TRACE_EVENT(lnet_conn,

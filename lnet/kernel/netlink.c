@@ -71,7 +71,7 @@ static int change(struct sk_buff *skb, const struct lnet_ctl_req *req, struct ln
 /* ---- dump ------------------------------------------------------------------------------------ */
 
 /* Sends the error as on_do() does, because no dump has started. Frees @job. */
-static int refuse(struct netlink_callback *cb, struct job *job, int rc)
+static int dump_reject(struct netlink_callback *cb, struct job *job, int rc)
 {
 	struct netlink_ext_ack ack = { ._msg = job->e.text };
 
@@ -95,14 +95,15 @@ static int on_start(struct netlink_callback *cb)
 	if (!job)
 		return -ENOMEM;
 	if (lnet_control_is_for_owner(req.cmd, req.flags) && !may(cb->skb))
-		return refuse(cb, job, lnet_ctl_fail(&job->e, -EPERM,
-						     "CAP_NET_ADMIN is needed to ping, discover or "
-						     "explain at this node"));
+		return dump_reject(cb, job,
+				   lnet_ctl_fail(&job->e, -EPERM,
+						 "CAP_NET_ADMIN is needed to ping, discover or "
+						 "explain at this node"));
 	rc = instance(cb->skb, &job->ns, &job->e);
 	if (!rc)
 		rc = lnet_control_dump_start(&job->ns->ctl, &req, &job->dump, &job->e);
 	if (rc)
-		return refuse(cb, job, rc);
+		return dump_reject(cb, job, rc);
 	job->cmd = req.cmd;
 	cb->args[0] = (long)job;
 	job->size = piece_size(cb);

@@ -25,7 +25,7 @@ static const char *const op_names[] = {
 static const char *const ni_names[] = {
 #include "model/states/ni.def"
 };
-static const char *const contact_names[] = {
+static const char *const session_names[] = {
 #include "model/states/contact.def"
 };
 static const char *const router_names[] = {
@@ -97,10 +97,10 @@ void lnet_trace_ni(const struct lnet_ni *ni, u8 from, u8 to)
 	trace_lnet_ni(space_of(ni->ln), &ni->nid, ni_names[from], ni_names[to]);
 }
 
-void lnet_trace_contact(const struct lnet_peer *peer, u8 from, u8 to)
+void lnet_trace_session(const struct lnet_peer *peer, u8 from, u8 to)
 {
-	trace_lnet_contact(space_of(peer->ln), &peer->primary, contact_names[from],
-			   contact_names[to]);
+	trace_lnet_session(space_of(peer->ln), &peer->primary, session_names[from],
+			   session_names[to]);
 }
 
 void lnet_trace_router(const struct lnet *ln, u8 from, u8 to)
@@ -136,10 +136,10 @@ void lnet_trace_path(const struct lnet_path *path)
 			path->srtt_ns);
 }
 
-void lnet_trace_fail(const struct lnet_path *path, unsigned int how, u8 blame)
+void lnet_trace_fail(const struct lnet_path *path, unsigned int how, u8 attrib)
 {
 	static const char *const names[] = { "none", "local", "remote", "both" };
 
 	trace_lnet_fail(space_of(path->ni->ln), &path->ni->nid, &path->pni->nid,
-			lnet_outcomes[how].name, names[blame & LNET_BLAME_BOTH]);
+			lnet_outcomes[how].name, names[attrib & LNET_ATTRIB_BOTH]);
 }

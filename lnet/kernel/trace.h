@@ -32,13 +32,13 @@ struct sock_conn;
 	TRACE(att, const struct lnet_att *att, u8 from, u8 to)				\
 	TRACE(rx, const struct lnet_rx *rx, u8 from, u8 to)				\
 	TRACE(ni, const struct lnet_ni *ni, u8 from, u8 to)				\
-	TRACE(contact, const struct lnet_peer *peer, u8 from, u8 to)			\
+	TRACE(session, const struct lnet_peer *peer, u8 from, u8 to)			\
 	TRACE(router, const struct lnet *ln, u8 from, u8 to)				\
 	TRACE(discover, const struct lnet_peer *peer, u8 from, u8 to)			\
 	TRACE(select, const struct lnet_select *s, const struct lnet_path *path)	\
 	TRACE(health, const struct lnet *ln, const struct lnet_nid *nid, int from, int to) \
 	TRACE(path, const struct lnet_path *path)					\
-	TRACE(fail, const struct lnet_path *path, unsigned int how, u8 blame)		\
+	TRACE(fail, const struct lnet_path *path, unsigned int how, u8 attrib)		\
 	TRACE(conn, const struct sock_conn *c, u8 from, u8 to)
 
 #define TRACE(event, ...)				\

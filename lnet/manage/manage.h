@@ -71,14 +71,14 @@ void lnet_routes_fini(struct lnet *ln);
 
 /* ---- peer_expiry.c --------------------------------------------------------------------------- */
 /* Worker of shard 0, no lock held: expires dynamically created peers if it is time. */
-void lnet_age_work(struct lnet_pass *p);
+void lnet_expiry_work(struct lnet_pass *p);
 /* No lock held. A peer was created dynamically, or could not be because of a bound. */
-void lnet_age_made(struct lnet *ln);
+void lnet_expiry_peer_made(struct lnet *ln);
 /*
  * Takes cfg_mutex, no shard locked. A ping of @nid failed. True: its peer, which has the primary
  * NID *@primary, was created dynamically, never sent a message, and no request waits for it. The
  * caller deletes the peer.
  */
-bool lnet_age_unanswered(struct lnet *ln, const struct lnet_nid *nid, struct lnet_nid *primary);
+bool lnet_expiry_unanswered(struct lnet *ln, const struct lnet_nid *nid, struct lnet_nid *primary);
 
 #endif

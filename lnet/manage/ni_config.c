@@ -24,9 +24,9 @@ static void rise_anew(struct lnet_ni *ni)
 	struct lnet_peer *at;
 
 	spin_lock(&ni->ln->nid_lock);
-	at = ni->rise_at;
-	ni->rise_at = NULL;
-	ni->rising = !list_empty(&ni->link);
+	at = ni->up_notified;
+	ni->up_notified = NULL;
+	ni->up_pending = !list_empty(&ni->link);
 	spin_unlock(&ni->ln->nid_lock);
 	lnet_peer_put(at);
 }
@@ -216,7 +216,7 @@ static int add_checked(struct lnet *ln, const struct lnet_ni_cfg *cfg)
 		return -ESHUTDOWN;
 	if (lnet_ni_listed(ln, &cfg->nid))
 		return -EEXIST;
-	if (lnet_routes_hops(ln, lnet_nid_net(&cfg->nid)) || lnet_routes_lead_by(ln, &cfg->nid))
+	if (lnet_routes_hops(ln, lnet_nid_net(&cfg->nid)) || lnet_nid_is_gateway(ln, &cfg->nid))
 		return -EUSERS;
 	if (ln->nr_shards < 64 && cfg->cpts >> ln->nr_shards)
 		return -ERANGE;
@@ -227,7 +227,7 @@ static int add_checked(struct lnet *ln, const struct lnet_ni_cfg *cfg)
 	err = add(ln, ops, cfg);
 	if (!err) {
 		lnet_log_ni_added(ln, &cfg->nid, cfg->ifname);
-		lnet_ping_announce(ln);
+		lnet_ping_advertise(ln);
 		lnet_push_now(ln);
 	}
 	return err;
@@ -330,7 +330,7 @@ int lnet_ni_del(struct lnet *ln, const struct lnet_nid *nid)
 	if (ni) {
 		del(ni, READ_ONCE(ln->tun.drain_time));
 		if (!READ_ONCE(ln->stopping)) {
-			lnet_ping_announce(ln);
+			lnet_ping_advertise(ln);
 			lnet_push_now(ln);
 		}
 	} else {
@@ -440,7 +440,7 @@ static void refresh_ping(struct lnet *ln)
 	}
 	WRITE_ONCE(ln->ping_stale, 0);
 	smp_mb();			/* before the reads: others set the flag after a change */
-	lnet_ping_announce(ln);
+	lnet_ping_advertise(ln);
 	mutex_unlock(&ln->cfg_mutex);
 }
 
@@ -451,11 +451,11 @@ static struct lnet_ni *rise_take(struct lnet *ln, struct lnet_peer **at)
 
 	spin_lock(&ln->nid_lock);
 	list_for_each_entry(ni, &ln->nis, link) {
-		if (!ni->rising)
+		if (!ni->up_pending)
 			continue;
-		*at = ni->rise_at;
-		ni->rise_at = NULL;
-		ni->rising = 0;
+		*at = ni->up_notified;
+		ni->up_notified = NULL;
+		ni->up_pending = 0;
 		lnet_ni_get(ni);
 		found = ni;
 		break;
@@ -468,9 +468,9 @@ static struct lnet_ni *rise_take(struct lnet *ln, struct lnet_peer **at)
 static void rise_keep(struct lnet_ni *ni, struct lnet_peer *at)
 {
 	spin_lock(&ni->ln->nid_lock);
-	if (at && !ni->rising && !list_empty(&ni->link)) {
-		swap(ni->rise_at, at);
-		ni->rising = 1;
+	if (at && !ni->up_pending && !list_empty(&ni->link)) {
+		swap(ni->up_notified, at);
+		ni->up_pending = 1;
 	}
 	spin_unlock(&ni->ln->nid_lock);
 	lnet_peer_put(at);

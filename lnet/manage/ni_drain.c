@@ -67,7 +67,7 @@ static void set_drained(struct lnet_ni *ni, u32 marks, bool drained)
 		if (lnet_push_reaches_stock(ln, ni))
 			lnet_cfg_wait(ln, is_quiet, &sent, SENT_NS);
 	}
-	lnet_ping_announce(ln);
+	lnet_ping_advertise(ln);
 	lnet_push_now(ln);
 }
 

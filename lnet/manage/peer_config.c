@@ -29,7 +29,7 @@ static void peer_remove(struct lnet_peer *peer)
 {
 	struct lnet_pass p;
 
-	lnet_peer_hide(peer);
+	lnet_peer_unlist(peer);
 	lnet_pass_begin(&p, peer->ln, LNET_PASS_CALL);
 	lnet_op_fail_all(&p, peer, LNET_NO_PATH);
 	lnet_pass_end(&p);
@@ -43,7 +43,7 @@ static void pni_remove(struct lnet_peer_ni *pni)
 	struct lnet_pass p;
 
 	spin_lock(&pni->sh->lock);
-	lnet_peer_ni_hide(pni);
+	lnet_peer_ni_unlist(pni);
 	spin_unlock(&pni->sh->lock);
 	if (pni->gw)
 		lnet_routes_leave_hop(pni);

@@ -48,7 +48,7 @@ static u64 heard_ns(const struct lnet_peer *peer)
 	list_for_each_entry(pni, &peer->pnis, link) {
 		ns = max(ns, pni->last_rx_ns);
 		list_for_each_entry(path, &pni->paths, link)
-			ns = max(ns, path->evidence_ns);
+			ns = max(ns, path->liveness_ns);
 	}
 	return ns;
 }
@@ -61,9 +61,9 @@ static void look_at(struct lnet_pass *p, struct lnet_peer *peer)
 
 	lnet_enter(p, peer->sh);
 	if (is_crowded(p->ln) || (age_ns && p->now_ns >= heard_ns(peer) + age_ns)) {
-		gone = lnet_peer_hide_unused(peer, 1);
+		gone = lnet_peer_unlist_unused(peer, 1);
 		if (gone)
-			lnet_count(p->sh, peers_forgotten);
+			lnet_count(p->sh, peers_expired);
 	}
 	if (!gone && peer->disc.full && lnet_merge_has_room(peer)) {
 		lnet_disc_doubt(p, &peer->disc);
@@ -78,36 +78,36 @@ static void look_at(struct lnet_pass *p, struct lnet_peer *peer)
 static u64 walk(struct lnet_pass *p)
 {
 	struct lnet *ln = p->ln;
-	struct lnet_peer *peer = ln->age_at ? ln->age_at : lnet_peer_next(ln, NULL), *next;
+	struct lnet_peer *peer = ln->expiry_at ? ln->expiry_at : lnet_peer_next(ln, NULL), *next;
 	unsigned int nr = 0;
 
 	for (; peer && nr < SLICE; peer = next, nr++) {
 		lnet_peer_get(peer);
 		next = lnet_peer_next(ln, peer);
 		if (made_by_traffic(peer)) {
-			ln->age_left = 1;
+			ln->expiry_left = 1;
 			look_at(p, peer);
 		}
 		lnet_peer_put(peer);
 	}
-	ln->age_at = peer;
+	ln->expiry_at = peer;
 	if (peer)
 		return p->now_ns + PAUSE_NS;
-	if (!ln->age_left)
+	if (!ln->expiry_left)
 		return U64_MAX;
-	ln->age_left = 0;
+	ln->expiry_left = 0;
 	return p->now_ns + (is_crowded(ln) ? SOON_NS : period_ns(ln));
 }
 
 /* Only tries the mutex: its owner may run in this thread, and may be waiting for the worker. */
-void lnet_age_work(struct lnet_pass *p)
+void lnet_expiry_work(struct lnet_pass *p)
 {
 	struct lnet *ln = p->ln;
 	u64 next_ns = p->now_ns + SOON_NS;
 
-	if (p->now_ns < READ_ONCE(ln->age_ns))
+	if (p->now_ns < READ_ONCE(ln->expiry_ns))
 		return;
-	WRITE_ONCE(ln->age_ns, U64_MAX);
+	WRITE_ONCE(ln->expiry_ns, U64_MAX);
 	if (READ_ONCE(ln->stopping))
 		return;
 	if (mutex_trylock(&ln->cfg_mutex)) {
@@ -115,14 +115,14 @@ void lnet_age_work(struct lnet_pass *p)
 		mutex_unlock(&ln->cfg_mutex);
 	}
 	if (next_ns != U64_MAX)
-		lnet_look_by(ln, &ln->age_ns, next_ns);
+		lnet_job_schedule(ln, &ln->expiry_ns, next_ns);
 }
 
-void lnet_age_made(struct lnet *ln)
+void lnet_expiry_peer_made(struct lnet *ln)
 {
 	u64 now_ns = ln->env->ops->now_ns(ln->env);
 
-	lnet_look_by(ln, &ln->age_ns, now_ns + (is_crowded(ln) ? 0 : period_ns(ln)));
+	lnet_job_schedule(ln, &ln->expiry_ns, now_ns + (is_crowded(ln) ? 0 : period_ns(ln)));
 }
 
 /* [sh] Nothing was ever received from @peer. Pinging a mistyped NID creates such a peer. */
@@ -150,7 +150,7 @@ static bool is_awaited(const struct lnet_peer *peer)
 	       !list_empty(&peer->disc.waiters);
 }
 
-bool lnet_age_unanswered(struct lnet *ln, const struct lnet_nid *nid, struct lnet_nid *primary)
+bool lnet_expiry_unanswered(struct lnet *ln, const struct lnet_nid *nid, struct lnet_nid *primary)
 {
 	struct lnet_peer_ni *pni = lnet_peer_ni_lookup(ln, nid);
 	struct lnet_peer *peer = pni ? lnet_peer_of(pni) : NULL;

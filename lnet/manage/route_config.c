@@ -142,13 +142,13 @@ int lnet_route_del(struct lnet *ln, uint32_t net, const struct lnet_nid *gateway
 static bool is_up(const struct lnet_route *route)
 {
 	const struct lnet_peer_ni *hop;
-	const struct lnet_path *trunk;
+	const struct lnet_path *first_hop;
 
 	list_for_each_entry(hop, &route->named->peer->pnis, link) {
 		if (hop->gw != LNET_GW_UP)
 			continue;
-		list_for_each_entry(trunk, &hop->paths, link)
-			if (!lnet_path_routed(trunk) && !trunk->down_ns)
+		list_for_each_entry(first_hop, &hop->paths, link)
+			if (!lnet_path_is_routed(first_hop) && !first_hop->down_ns)
 				return route->up;
 	}
 	return false;
@@ -186,7 +186,7 @@ int lnet_routes_init(struct lnet *ln)
 	INIT_LIST_HEAD(&ln->routes->list);
 	INIT_LIST_HEAD(&ln->routes->dying);
 	INIT_LIST_HEAD(&ln->routes->gateways);
-	ln->routes->look_ns = U64_MAX;
+	ln->routes->job_ns = U64_MAX;
 	return 0;
 }
 

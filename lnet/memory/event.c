@@ -33,7 +33,7 @@ static u64 begin_of(u64 now_ns)
 	return (now_ns | 2 * COUNTED) & ~COUNTED;
 }
 
-static u64 look_ns(const struct lnet *ln, u64 now_ns)
+static u64 check_ns(const struct lnet *ln, u64 now_ns)
 {
 	return now_ns + max_t(u64, READ_ONCE(ln->tun.handler_limit) / LOOKS, NSEC_PER_USEC);
 }
@@ -54,7 +54,7 @@ static struct lnet_watch *watch_begin(struct lnet_md *md, u64 now_ns)
 		/* lnet_handlers_watch() sets watch_idle, and then reads begin_ns again. */
 		if (READ_ONCE(ln->watch_idle) && xchg(&ln->watch_idle, 0) &&
 		    ln->env->ops->watch)
-			ln->env->ops->watch(ln->env, look_ns(ln, now_ns));
+			ln->env->ops->watch(ln->env, check_ns(ln, now_ns));
 		return w;
 	}
 	return NULL;
@@ -104,10 +104,10 @@ u64 lnet_handlers_watch(struct lnet *ln)
 	u64 now_ns = clock_ns(ln);
 
 	if (look_at_all(ln, now_ns))
-		return look_ns(ln, now_ns);
+		return check_ns(ln, now_ns);
 	xchg(&ln->watch_idle, 1);
 	if (look_at_all(ln, now_ns) && xchg(&ln->watch_idle, 0))
-		return look_ns(ln, now_ns);
+		return check_ns(ln, now_ns);
 	return U64_MAX;
 }
 

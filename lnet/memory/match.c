@@ -19,7 +19,7 @@ int lnet_portal_init(struct lnet_portal *portal)
 	unsigned int i;
 
 	INIT_LIST_HEAD(&portal->ignore);
-	INIT_LIST_HEAD(&portal->parked);
+	INIT_LIST_HEAD(&portal->lazy_rx);
 	portal->bucket = kmalloc_array(BUCKETS, sizeof(*portal->bucket), GFP_NOFS);
 	for (i = 0; portal->bucket && i < BUCKETS; i++)
 		INIT_LIST_HEAD(&portal->bucket[i]);
@@ -31,7 +31,7 @@ void lnet_portal_fini(struct lnet_portal *portal)
 	struct lnet_me *me, *next;
 	u32 i;
 
-	WARN_ON_ONCE(!list_empty(&portal->parked));
+	WARN_ON_ONCE(!list_empty(&portal->lazy_rx));
 	list_splice_init(&portal->ignore, &portal->bucket[0]);
 	for (i = 0; i < BUCKETS; i++)
 		list_for_each_entry_safe(me, next, &portal->bucket[i], link)
@@ -125,7 +125,7 @@ static bool nid_fits(struct lnet_me *me, const struct lnet_rx *rx)
 
 	if (lnet_nid_is_any(&me->match.nid) || lnet_nid_same(&me->match.nid, &rx->initiator))
 		return true;
-	if (rx->parked)
+	if (rx->lazy_queued)
 		return false;
 	list_for_each_entry(pni, &rx->src->peer->pnis, link)
 		fits |= lnet_nid_same(&pni->nid, &me->match.nid);
@@ -200,7 +200,7 @@ enum lnet_verdict lnet_match(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_
 
 	lockdep_assert_held(&p->sh->lock);
 	rx->md = NULL;
-	rx->parked = 0;
+	rx->lazy_queued = 0;
 	rx->mlength = 0;
 	rx->initiator = rx->src->peer->primary;
 	*why = LNET_NO_MATCH;
@@ -211,15 +211,15 @@ enum lnet_verdict lnet_match(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_
 	if (fit == FIT_NOT)
 		fit = search_bucket(bucket_of(portal, rx->match_bits, 0), rx);
 	if (fit == FIT_TAKEN) {
-		verdict = LNET_LAND;
+		verdict = LNET_RECEIVE;
 	} else if (fit == FIT_TOO_LONG) {
 		*why = LNET_TOO_LONG;
 	} else if (portal->lazy && rx->type == LNET_OP_PUT) {
 		verdict = LNET_LATER;
-		rx->parked = 1;
+		rx->lazy_queued = 1;
 		rx->arrived_ns = p->now_ns;
-		list_add_tail(&rx->link, &portal->parked);
-		atomic_inc(&p->ln->md_tables->nr_parked);
+		list_add_tail(&rx->link, &portal->lazy_rx);
+		atomic_inc(&p->ln->md_tables->nr_lazy_queued);
 	}
 	spin_unlock(&portal->dom.lock);
 	return verdict;
@@ -230,16 +230,16 @@ enum lnet_verdict lnet_match(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_
 /* Portal locked. Moves @rx from the portal to the end of @list. */
 static void unpark(struct lnet_rx *rx, struct list_head *list)
 {
-	rx->parked = 0;
+	rx->lazy_queued = 0;
 	list_move_tail(&rx->link, list);
 }
 
-void lnet_match_parked(struct lnet_portal *portal, struct lnet_me *me, struct list_head *taken)
+void lnet_match_lazy(struct lnet_portal *portal, struct lnet_me *me, struct list_head *taken)
 {
 	struct lnet_md *md = me->md;
 	struct lnet_rx *rx, *next;
 
-	list_for_each_entry_safe(rx, next, &portal->parked, link) {
+	list_for_each_entry_safe(rx, next, &portal->lazy_rx, link) {
 		if (md->dead || lnet_md_spent(md))
 			return;		/* and @me may be freed */
 		if (try_me(me, rx) != FIT_NOT)
@@ -248,14 +248,14 @@ void lnet_match_parked(struct lnet_portal *portal, struct lnet_me *me, struct li
 }
 
 /* As lnet_match_tell(), in an existing pass, and in order. */
-static void tell(struct lnet_pass *p, struct list_head *list, enum lnet_outcome why)
+static void rx_notify(struct lnet_pass *p, struct list_head *list, enum lnet_outcome why)
 {
 	struct lnet_rx *rx, *next;
 
 	list_for_each_entry_safe(rx, next, list, link) {
 		list_del_init(&rx->link);
-		atomic_dec(&p->ln->md_tables->nr_parked);
-		p->ln->hooks->rx_matched(p, rx, rx->md ? LNET_LAND : LNET_SKIP,
+		atomic_dec(&p->ln->md_tables->nr_lazy_queued);
+		p->ln->hooks->rx_matched(p, rx, rx->md ? LNET_RECEIVE : LNET_SKIP,
 					 rx->md ? LNET_OK : why);
 	}
 }
@@ -267,24 +267,24 @@ void lnet_match_tell(struct lnet *ln, struct list_head *taken, enum lnet_outcome
 	if (list_empty(taken))
 		return;
 	lnet_pass_begin(&p, ln, LNET_PASS_CALL);
-	tell(&p, taken, why);
+	rx_notify(&p, taken, why);
 	lnet_pass_end(&p);
 }
 
 bool lnet_match_unpark(struct lnet *ln, struct lnet_rx *rx)
 {
 	struct lnet_portal *portal = portal_at(ln, rx->portal);
-	bool parked;
+	bool lazy_rx;
 
 	spin_lock(&portal->dom.lock);
-	parked = rx->parked;
-	if (parked) {
-		rx->parked = 0;
+	lazy_rx = rx->lazy_queued;
+	if (lazy_rx) {
+		rx->lazy_queued = 0;
 		list_del_init(&rx->link);
-		atomic_dec(&ln->md_tables->nr_parked);
+		atomic_dec(&ln->md_tables->nr_lazy_queued);
 	}
 	spin_unlock(&portal->dom.lock);
-	return parked;
+	return lazy_rx;
 }
 
 /*
@@ -296,7 +296,7 @@ static u64 unpark_all(struct lnet_portal *portal, const struct lnet_ni *ni, u64 
 {
 	struct lnet_rx *rx, *next;
 
-	list_for_each_entry_safe(rx, next, &portal->parked, link) {
+	list_for_each_entry_safe(rx, next, &portal->lazy_rx, link) {
 		if (rx->arrived_ns > until_ns)
 			return rx->arrived_ns;
 		if (!ni || rx->ni == ni)
@@ -313,7 +313,7 @@ static u64 unpark_everywhere(struct lnet *ln, const struct lnet_ni *ni, u64 unti
 	u64 next_ns = U64_MAX;
 	u32 i;
 
-	for (i = 0; i < LNET_PORTALS && atomic_read(&ln->md_tables->nr_parked); i++) {
+	for (i = 0; i < LNET_PORTALS && atomic_read(&ln->md_tables->nr_lazy_queued); i++) {
 		portal = portal_at(ln, i);
 		if (!portal)
 			continue;
@@ -329,7 +329,7 @@ void lnet_match_drop_ni(struct lnet_pass *p, struct lnet_ni *ni)
 	LIST_HEAD(dropped);
 
 	unpark_everywhere(p->ln, ni, U64_MAX, &dropped);
-	tell(p, &dropped, LNET_NO_MATCH);
+	rx_notify(p, &dropped, LNET_NO_MATCH);
 }
 
 u64 lnet_match_expire(struct lnet_pass *p)
@@ -343,10 +343,10 @@ u64 lnet_match_expire(struct lnet_pass *p)
 	nr = list_count_nodes(&expired);
 	if (nr) {
 		lnet_enter(p, &p->ln->shard[0]);
-		lnet_count_add(p->sh, park_timeouts, nr);
+		lnet_count_add(p->sh, lazy_timeouts, nr);
 		lnet_leave(p);
 	}
-	tell(p, &expired, LNET_NO_MATCH);
+	rx_notify(p, &expired, LNET_NO_MATCH);
 	return oldest_ns == U64_MAX ? U64_MAX : oldest_ns + timeout_ns;
 }
 
@@ -389,11 +389,11 @@ bool lnet_rx_is_wanted(const struct lnet_rx *rx)
 	if (rx->fwd)
 		return rx->ni->ln->hooks->forward_rx.is_wanted(rx);
 	if (!rx->md || !lnet_md_is_pooled(rx->md) ||
-	    !atomic_read(&rx->md->ln->md_tables->nr_parked))
+	    !atomic_read(&rx->md->ln->md_tables->nr_lazy_queued))
 		return false;
 	portal = lnet_portal_of(lnet_md_full(rx->md)->dom);
 	spin_lock(rx->md->lock);
-	list_for_each_entry(queued, &portal->parked, link) {
+	list_for_each_entry(queued, &portal->lazy_rx, link) {
 		others = queued->from != rx->from;
 		if (others || ++nr == WAITING_MAX)
 			break;

@@ -185,7 +185,7 @@ int lnet_md_attach(struct lnet *ln, lnet_me_t h, const struct lnet_md_cfg *cfg,
 		md_publish(md, dom, unlink, out);
 		md->me = me;
 		me->md = md;
-		lnet_match_parked(me->portal, me, &taken);
+		lnet_match_lazy(me->portal, me, &taken);
 	} else if (me && !me->md) {	/* a failed attach also frees an ME without MD */
 		lnet_me_free(me);
 	}
@@ -322,7 +322,8 @@ static void event_fill(struct lnet_md *md, struct lnet_evt *e, bool last)
 		e->ev.status = -ETIMEDOUT;
 		e->ev.outcome = LNET_UNLINKED;
 		/* a request of this node was done */
-		e->ev.perhaps = e->ev.kind >= LNET_EVENT_REPLY && e->ev.kind <= LNET_EVENT_SEND;
+		e->ev.delivery_unknown =
+			e->ev.kind >= LNET_EVENT_REPLY && e->ev.kind <= LNET_EVENT_SEND;
 	}
 	if (last)
 		md->refs--;

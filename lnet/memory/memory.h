@@ -100,7 +100,7 @@ struct lnet_md_dom {
 struct lnet_md_tables {
 	struct lnet_md_dom *dom[LNET_MD_DOMS];	/* buckets, then portals; set once */
 	atomic_t turn;			/* next bucket */
-	atomic_t nr_parked;		/* requests queued on all lazy portals */
+	atomic_t nr_lazy_queued;	/* requests queued on all lazy portals */
 };
 
 /* The domain with this index; NULL: not created yet. */
@@ -141,7 +141,7 @@ struct lnet_portal {			/* all [dom.lock] */
 	u8 type, lazy;
 	struct list_head ignore;	/* MEs with ignore bits: searched first */
 	struct list_head *bucket;	/* the others, by match bits */
-	struct list_head parked;	/* queued rx, in order of arrival */
+	struct list_head lazy_rx;	/* queued rx, in order of arrival */
 };
 
 /* Initializes an empty portal. 0, -ENOMEM */
@@ -165,7 +165,7 @@ static inline struct lnet_portal *lnet_portal_of(struct lnet_md_dom *dom)
  */
 enum lnet_verdict lnet_match(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome *why);
 /* [lock] Moves queued requests that fit @me to @taken, in order; without rx->md if too long. */
-void lnet_match_parked(struct lnet_portal *portal, struct lnet_me *me, struct list_head *taken);
+void lnet_match_lazy(struct lnet_portal *portal, struct lnet_me *me, struct list_head *taken);
 /* No lock held. Passes its verdict to each request of @taken; those without MD end with @why. */
 void lnet_match_tell(struct lnet *ln, struct list_head *taken, enum lnet_outcome why);
 /* Removes a queued @rx from its portal. False: it was matched meanwhile. */

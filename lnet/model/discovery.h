@@ -12,7 +12,7 @@
 #include <lnet/nid.h>
 
 struct lnet;
-struct lnet_copy;
+struct lnet_sbuf;
 struct lnet_peer;
 struct lnet_proofs;
 
@@ -25,13 +25,14 @@ enum lnet_disc_state {
 	LNET_NR_DISC_STATES
 };
 
-enum lnet_said { LNET_SAID_NOTHING, LNET_SAID_UP, LNET_SAID_DOWN };	/* status of a peer NI */
+/* status of a peer NI */
+enum lnet_pni_status { LNET_PNI_STATUS_NONE, LNET_PNI_STATUS_UP, LNET_PNI_STATUS_DOWN };
 
 struct lnet_disc {			/* [sh] of its peer, but for @todo */
 	u8 state;			/* enum lnet_disc_state */
 	u8 known;			/* an info was received: peer->features is valid */
-	u8 met;				/* a round has ended */
-	u8 whole;			/* this entry has all NIDs of its info; WRITE_ONCE */
+	u8 had_round;			/* a round has ended */
+	u8 complete;			/* this entry has all NIDs of its info; WRITE_ONCE */
 	/* its features or those of this node lacked DISCOVERY: its NIDs are not learned */
 	u8 off;
 	u8 want_ping;			/* the known info may be out of date */
@@ -46,7 +47,7 @@ struct lnet_disc {			/* [sh] of its peer, but for @todo */
 	u8 fails;			/* failures in a row, capped */
 	u32 seq;			/* of the last received info */
 	u32 acked;			/* local sequence of the last push that succeeded */
-	u32 told;			/* local sequence in the REPLY to its first ping */
+	u32 advertised_seq;		/* local sequence in the REPLY to its first ping */
 	u32 on_nr;			/* ln->disc.on_nr at the last walk */
 	u32 size;			/* of its whole info; 0: unknown */
 	int status;			/* 0 or -errno: how the last round ended */
@@ -55,8 +56,8 @@ struct lnet_disc {			/* [sh] of its peer, but for @todo */
 	u64 doubt_ns;			/* due time of the last ping after a late push; 0: none */
 	u64 merge_by_ns;		/* a merge is retried until then; 0: no retry */
 	/* time of the next merge at one per merge_pause; 0: no list was merged */
-	u64 merge_turn_ns;
-	struct lnet_copy *data;		/* the info to be merged */
+	u64 merge_next_ns;
+	struct lnet_sbuf *data;		/* the info to be merged */
 	u32 data_len;
 	u8 overtaken;			/* a push was received after the last ping was sent */
 	u8 had_force;			/* the push in flight has taken @force_push */
@@ -80,7 +81,7 @@ struct lnet_disc_ask {
 
 	struct lnet *ln;
 	struct list_head wait;		/* [sh] in @peer's waiters */
-	struct list_head link;		/* [disc lock] in ln->disc.asked or over */
+	struct list_head link;		/* [disc lock] in ln->disc.waiting or over */
 	struct lnet_peer *peer;		/* [disc lock] its round is awaited; referenced; or NULL */
 	u64 by_ns;			/* end of the wait */
 	int status;			/* in over: the argument of @done */
@@ -99,14 +100,14 @@ struct lnet_discovery {			/* of an instance */
 	u8 walking;			/* [walker] a walk is not complete */
 	/* [lock] next walk, [walker] this one: push to all peers that are older; 0: no */
 	u64 next_force_ns, force_ns;
-	u8 next_hurry, hurry;		/* as above: push to active peers at once */
+	u8 next_expedite, expedite;	/* as above: push to active peers at once */
 	u32 walk_wanted, walk_done;	/* [lock], [walker]: a change requests another walk */
 	u32 on_nr;			/* [cfg] how often discovery was switched on; WRITE_ONCE */
 	u64 budget_ns;			/* [lock] token bucket as one time: push_rate */
 	u32 push_len;			/* room for a received push; WRITE_ONCE */
 	u64 list_bytes;			/* [lock] of lists that wait for a merge or for proofs */
 	/* [lock] struct lnet_disc_ask: waiting, earliest @by_ns first; to be notified */
-	struct list_head asked, over;
+	struct list_head waiting, over;
 	u64 ask_ns;			/* when the worker checks them; WRITE_ONCE */
 };
 

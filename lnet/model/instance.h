@@ -13,7 +13,7 @@
 #include <lnet/lnd.h>
 #include <lnet/lnet.h>
 
-struct lnet_copy;
+struct lnet_sbuf;
 struct lnet_fault;
 struct lnet_hooks;
 struct lnet_md_tables;
@@ -69,14 +69,14 @@ struct lnet {
 	u64 peer_seq;			/* [nid_lock] of the last peer */
 	/* manage/: */
 	/* peer_expiry.c: next slice of the walk for peers to expire; WRITE_ONCE */
-	u64 age_ns;
+	u64 expiry_ns;
 	/* topology/: link_quality.c: when to check interfaces; WRITE_ONCE */
 	u64 weigh_ns, flap_ns;
 	/* fault/: */
 	u64 rules_ns;			/* rule_table.c: when rules may have ended; WRITE_ONCE */
 	/* manage/: */
-	struct lnet_peer *age_at;	/* [cfg] next to visit in this walk; reference held */
-	u8 age_left;			/* [cfg] the walk visited a dynamically created peer */
+	struct lnet_peer *expiry_at;	/* [cfg] next to visit in this walk; reference held */
+	u8 expiry_left;			/* [cfg] the walk visited a dynamically created peer */
 	/* topology/: */
 	spinlock_t nid_lock;		/* leaf */
 	struct hlist_head *nids;	/* [nid_lock] 1 << nid_bits */
@@ -97,15 +97,15 @@ struct lnet {
 	/* service/: */
 	spinlock_t ping_lock;		/* leaf */
 	/* [ping_lock] the REPLY to pings */
-	struct lnet_copy *ping_info;
-	struct lnet_copy *ping_less;	/* ping info without drained NIs; NULL: same list */
+	struct lnet_sbuf *ping_info;
+	struct lnet_sbuf *ping_less;	/* ping info without drained NIs; NULL: same list */
 	u32 ping_seq;			/* WRITE_ONCE */
 	struct lnet_discovery disc;
 	lnet_md_t ping_md, push_md;
 	/* shard/; topology/ and manage/ count @nr_counted: */
 	struct lnet_shard *shard;	/* nr_shards */
 	/* a shard's more_left is set; an NI's work is set; NIs, peers and peer NIs not freed yet */
-	atomic_t bells, ni_work, nr_counted;
+	atomic_t doorbells, ni_work, nr_counted;
 	struct lnet_log log;		/* model/log.h */
 	/* memory/: */
 	struct lnet_watch watch[LNET_WATCHES];	/* event.c */

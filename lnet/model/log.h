@@ -26,7 +26,7 @@ struct lnet_log {			/* shard/: all but @by */
 	lnet_log_fn fn;			/* [const] NULL: nothing is logged */
 	void *arg;			/* [const] */
 	u8 level;			/* [const] messages above it are not written */
-	u64 look_ns;			/* when to report suppressed lines; WRITE_ONCE */
+	u64 job_ns;			/* when to report suppressed lines; WRITE_ONCE */
 	spinlock_t lock;		/* leaf, may be taken under other leaves */
 	struct lnet_log_rate rate[LNET_NR_LOGS];	/* [lock] */
 	/* control/: who requested the current change; requests are processed one at a time */

@@ -38,7 +38,8 @@ struct lnet_ni_shard {			/* [sh] */
 	/* path/: */
 	u64 turn;			/* round-robin position: the lowest is next */
 	u64 share_turn;			/* degraded: its share is used up until then */
-	struct lnet_seen heard[2], failed[2];	/* partners that responded, failed: attribution.c */
+	/* partners that responded, failed: attribution.c */
+	struct lnet_seen responded[2], failed[2];
 	/* any folder adds [sh]; shard/ resets: */
 	u64 c[LNET_NR_NI_COUNTERS];
 };
@@ -55,7 +56,7 @@ struct lnet_loss {
 	u64 sent, lost;			/* packets, in all */
 	u32 now_sent, now_lost;		/* in the current sample */
 	u64 since_ns;			/* its begin; 0: the driver has reported nothing */
-	u64 told_ns;			/* when @ppm was last set: by a sample, or halved */
+	u64 set_ns;			/* when @ppm was last set: by a sample, or halved */
 	struct lnet_relapses relapses;	/* of the loss after it had ended */
 	u32 last[LNET_LOSS_SAMPLES - 1];	/* ppm of the samples before */
 	u32 ppm;			/* the effective loss */
@@ -68,7 +69,7 @@ struct lnet_flap {			/* [nid_lock] topology/: of an NI */
 
 /* The figures of a link that management shows. */
 struct lnet_weight_view {
-	u32 weight, full_mbit, loss_ppm, flaps, held_ms;
+	u32 weight, full_mbit, loss_ppm, flaps, damped_ms;
 	u64 sent, lost;
 };
 
@@ -98,20 +99,21 @@ struct lnet_ni {
 	/* manage/: */
 	u8 link_why;			/* enum lnet_link_why; valid with the mark LINK_DOWN */
 	u8 link_seen;			/* 1: link down, as the worker last noticed */
-	u8 rising;			/* [nid_lock] link up: not all peers are notified */
+	u8 up_pending;			/* [nid_lock] link up: not all peers are notified */
 	/* service/, and router/ when forwarding starts: */
 	u64 pinged_ns;			/* of a router: last received ping; WRITE_ONCE */
 	/* path/: */
-	struct lnet_relapses falls;	/* of its health to 0 after it was advertised as up */
+	/* of its health to 0 after it was advertised as up */
+	struct lnet_relapses health_relapses;
 	/* manage/: */
-	struct lnet_peer *rise_at;	/* [nid_lock] last one notified; reference held */
+	struct lnet_peer *up_notified;	/* [nid_lock] last one notified; reference held */
 	/* service/: */
 	u32 since_seq;			/* of the first ping info that lists it; WRITE_ONCE */
 	/* the driver at its start, then manage/ */
 	u32 link_speed;			/* Mbit/s, 0 unknown */
 	/* topology/: */
 	u32 full_mbit;			/* [nid_lock] highest speed so far */
-	u16 wear;			/* LNET_WEIGHT_MAX - weight: link_quality.c, READ_ONCE */
+	u16 degradation;		/* LNET_WEIGHT_MAX - weight: link_quality.c, READ_ONCE */
 	/* shard/: */
 	u8 used;			/* [cfg] sent a message before its counters were reset */
 	/* topology/: */

@@ -9,7 +9,7 @@
 #include <lnet/nid.h>
 #include <lnet/wire.h>
 
-struct lnet_copy;
+struct lnet_sbuf;
 struct lnet_entry;
 struct lnet_evt;
 struct lnet_md;
@@ -36,8 +36,8 @@ enum lnet_att_state {
 #define LNET_ATTF_RESET 16
 #define LNET_ATTF_UNREACHED 32
 #define LNET_ATTF_REJECTED (LNET_ATTF_REFUSED | LNET_ATTF_RESET | LNET_ATTF_UNREACHED)
-/* att->given; TWICE: a fault rule duplicates it, and the driver has it for the first time */
-enum { LNET_GIVEN_POSTED = 1, LNET_GIVEN_DONE = 2, LNET_GIVEN_TWICE = 4 };
+/* att->reports; TWICE: a fault rule duplicates it, and the driver has it for the first time */
+enum { LNET_REPORT_POSTED = 1, LNET_REPORT_DONE = 2, LNET_REPORT_TWICE = 4 };
 
 /* ---- operations ------------------------------------------------------------------------------ */
 
@@ -60,8 +60,8 @@ enum lnet_kind {
 	/* as CONTROL, for an operator: retried soon, and fails when the last path rejects it */
 	LNET_KIND_URGENT,
 	/* ACKs and REPLYs of this node */
-	LNET_KIND_ANSWER,	/* to a tracked or session open request: may be retried */
-	LNET_KIND_STOCK_ANSWER,	/* to any other request, which the peer does not retry */
+	LNET_KIND_REPLY,	/* to a tracked or session open request: may be retried */
+	LNET_KIND_STOCK_REPLY,	/* to any other request, which the peer does not retry */
 	LNET_KIND_FORWARD,	/* a message of another node: model/router.h */
 	LNET_NR_KINDS
 };
@@ -93,19 +93,19 @@ enum lnet_op_flag {
 	LNET_OPF_SENT = 0x2,		/* SEND event posted */
 	LNET_OPF_STARTED = 0x4,		/* a driver got an attempt: the transaction time runs */
 	/* its link is in a pass's list of cancels, which pins it */
-	LNET_OPF_RECALLED = 0x8,
+	LNET_OPF_CANCELLED = 0x8,
 	/* waited for session negotiation: its timeout runs from its start */
 	LNET_OPF_RESOLVED = 0x10,
-	LNET_OPF_MAYBE = 0x20,	/* the delivery of some attempt is unknown */
-	LNET_OPF_ANSWERED = 0x40,	/* the reply used the MD once */
+	LNET_OPF_UNKNOWN = 0x20,	/* the delivery of some attempt is unknown */
+	LNET_OPF_REPLIED = 0x40,	/* the reply used the MD once */
 	LNET_OPF_NOSEND = 0x80,		/* no SEND event: success is the event of the reply */
 	LNET_OPF_RESPONSE_COUNTED = 0x100,	/* response tracking: it is in rst_alloc */
 	LNET_OPF_ROUTED = 0x200,	/* some attempt was sent through a router */
-	LNET_OPF_COPY = 0x400,		/* @first is a hedge, as @hedge always is */
+	LNET_OPF_HEDGE = 0x400,		/* @first is a hedge, as @hedge always is */
 };
 
 /* small buffer: ping info, cached REPLY, session REPLY; shard/ allocates and frees it */
-struct lnet_copy {
+struct lnet_sbuf {
 	atomic_t refs;
 	u32 len;
 	struct lnet_frag frag;
@@ -120,9 +120,9 @@ struct lnet_op {
 	struct list_head all;		/* sh->live */
 	struct lnet_timer timer;	/* earliest of both deadlines and @suspect_ns */
 	/* receive/: */
-	struct list_head landings;	/* rx of REPLYs to this GET, receiving payload */
+	struct list_head receives;	/* rx of REPLYs to this GET, receiving payload */
 	/* xfer/: */
-	struct list_head voided;	/* in peer->voided */
+	struct list_head expired;	/* in peer->expired */
 	struct lnet_att first;
 	/* set when it starts */
 	struct lnet_peer *peer;		/* reference held */
@@ -130,8 +130,8 @@ struct lnet_op {
 	u64 deadline_ns;
 	u64 suspect_ns;			/* next check of unresponsive attempts; end of a pause */
 	/* the folder that creates the operation; pool.c clears all fields from here on: */
-	struct lnet_md *md;		/* PUT payload, GET sink, REPLY source; NULL with @copy */
-	struct lnet_copy *copy;
+	struct lnet_md *md;		/* PUT payload, GET sink, REPLY source; NULL with @sbuf */
+	struct lnet_sbuf *sbuf;
 	/* internal GET: memory for the REPLY, at least @len bytes */
 	const struct lnet_frag *sink;
 	struct lnet_evt *evt[2];	/* SEND, final; preallocated */
@@ -178,9 +178,9 @@ static_assert(sizeof(void *) != 8 || sizeof(struct lnet_op) == 448);
 /* ---- predicates of operations ---------------------------------------------------------------- */
 
 /* [sh] True for a hedge: an attempt in addition to another one, which does not count as a try. */
-static inline bool lnet_att_is_copy(const struct lnet_att *att)
+static inline bool lnet_att_is_hedge(const struct lnet_att *att)
 {
-	return att != &att->op->first || att->op->flags & LNET_OPF_COPY;
+	return att != &att->op->first || att->op->flags & LNET_OPF_HEDGE;
 }
 
 /* The attempts of @op, in use or not; @op is pinned, or does not end in the loop. */
@@ -196,12 +196,12 @@ static inline bool lnet_att_is_live(const struct lnet_att *att)
 /* True if @att is in a queue, so that nothing of it was sent. @att may be NULL. */
 static inline bool lnet_att_waits(const struct lnet_att *att)
 {
-	return att && (att->state == ATT_WAIT_TURN || att->state == ATT_WAIT_PEER ||
+	return att && (att->state == ATT_WAIT_LARGE || att->state == ATT_WAIT_PEER ||
 		       att->state == ATT_WAIT_NI);
 }
 
 /* A PUT or GET of this node. */
-static inline bool lnet_op_request(const struct lnet_op *op)
+static inline bool lnet_op_is_request(const struct lnet_op *op)
 {
 	return op->kind <= LNET_KIND_URGENT;
 }
@@ -242,15 +242,15 @@ static inline bool lnet_op_is_bound_to_dst(const struct lnet_op *op)
 }
 
 /* The outcome of @op is known. */
-static inline bool lnet_op_over(const struct lnet_op *op)
+static inline bool lnet_op_is_over(const struct lnet_op *op)
 {
-	return op->state == OP_RECALL || op->state == OP_DONE;
+	return op->state == OP_CANCEL || op->state == OP_DONE;
 }
 
 /* An ACK or REPLY of this node. */
-static inline bool lnet_op_answer(const struct lnet_op *op)
+static inline bool lnet_op_is_reply(const struct lnet_op *op)
 {
-	return op->kind == LNET_KIND_ANSWER || op->kind == LNET_KIND_STOCK_ANSWER;
+	return op->kind == LNET_KIND_REPLY || op->kind == LNET_KIND_STOCK_REPLY;
 }
 
 /* The peer NI that the reply @op is sent to: the gateway's if the request used a gateway. */

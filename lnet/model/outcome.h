@@ -5,12 +5,12 @@
 
 #include "plat.h"
 
-enum lnet_blame { LNET_BLAME_NONE, LNET_BLAME_LOCAL, LNET_BLAME_REMOTE, LNET_BLAME_BOTH };
-enum lnet_delivery { LNET_DELIVERY_NOT, LNET_DELIVERY_PERHAPS, LNET_DELIVERY_YES };
+enum lnet_attribution { LNET_ATTRIB_NONE, LNET_ATTRIB_LOCAL, LNET_ATTRIB_REMOTE, LNET_ATTRIB_BOTH };
+enum lnet_delivery { LNET_DELIVERY_NOT, LNET_DELIVERY_UNKNOWN, LNET_DELIVERY_YES };
 struct lnet_outcome_info {
 	const char *name;
 	int err;			/* -errno or 0 */
-	u8 blame, delivery;
+	u8 attribution, delivery;
 };
 
 #endif

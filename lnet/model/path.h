@@ -46,11 +46,11 @@ struct lnet_path {			/* [sh of its peer] one pair (local NI, remote NID) */
 	 * reference. Both are in the same shard.
 	 */
 	struct lnet_peer_ni *hop;
-	struct lnet_path *trunk;	/* first-hop path, of (@ni, @hop): may be this one */
+	struct lnet_path *first_hop;	/* first-hop path, of (@ni, @hop): may be this one */
 	/* path/: */
 	u64 suspect_ns;			/* suspect timestamp; 0: not suspect */
 	u64 down_ns;			/* time since which it is down; 0: not down */
-	u64 evidence_ns;		/* last liveness */
+	u64 liveness_ns;		/* last liveness */
 	u64 srtt_ns, rttvar_ns;		/* 0: not measured */
 	u64 back_ns;			/* when it last ceased to be suspect or down */
 	/* xfer/: */
@@ -68,54 +68,56 @@ struct lnet_path {			/* [sh of its peer] one pair (local NI, remote NID) */
 	/* topology/: */
 	u8 gone : 1;			/* its route, or the router's interface, was removed */
 	/* xfer/: */
-	u8 turning : 1;			/* the attempts in @turns are being sent */
+	u8 large_sending : 1;		/* the attempts in @large_queue are being sent */
 	/* path/: */
 	u8 back_measured : 1;		/* a round trip from before back_ns was measured */
 	/* shard/: */
 	struct lnet_path_stats *stats;	/* NULL until first traffic */
 	/* xfer/: */
-	struct list_head asked;		/* attempts in ATT_ASKED, in posting order */
+	struct list_head await_reply;	/* attempts in ATT_AWAIT_REPLY, in posting order */
 	/* path/: */
 	u64 gap_ns, gap_set_ns;		/* longest gap between responses; when set or halved */
 	u64 failed_ns;			/* last failure; 0: response since then: attribution.c */
 	u64 logged_ns;			/* begin of the failure in the log; 0: none is logged */
 	struct lnet_timer timer;	/* recovery: a pause */
 	/* in sh->probes: its ping waits for the ping rate limit; topology/ also removes it */
-	struct list_head line;
+	struct list_head probe_link;
 	/* in p->resets, removed under the shard lock: until then the path is not idle */
 	struct list_head reset;
 	/* topology/: */
 	union {
-		struct list_head carried;	/* of a first-hop path: paths through the gateway */
-		struct list_head carry;		/* of such a path: in @carried */
+		struct list_head gw_paths;	/* of a first-hop path: paths through the gateway */
+		struct list_head gw_link;	/* of such a path: in @gw_paths */
 	};
 	struct lnet_route *route;	/* that requires this path; NULL: direct */
 	/* xfer/: */
 	u64 lost_ns;			/* when it last lost its connections; 0: never */
 	u32 lost_epoch;			/* attempts with this epoch or an older one are lost */
 	u32 nr_resent;			/* messages retried, as it failed or was unresponsive */
-	/* routed: large requests in flight; attempts in WAIT_TURN are in @turns: attempt.c */
+	/*
+	 * routed: large requests in flight; attempts in WAIT_LARGE are in @large_queue: attempt.c
+	 */
 	u32 nr_large;
-	u32 nr_turns;			/* of a first-hop path: attempts in WAIT_TURN on it */
-	struct list_head turns;
+	u32 nr_large_queue;		/* of a first-hop path: attempts in WAIT_LARGE on it */
+	struct list_head large_queue;
 };
 static_assert(sizeof(void *) != 8 || sizeof(struct lnet_path) == 304);
 
 /* True if the path uses a router. */
-static inline bool lnet_path_routed(const struct lnet_path *path)
+static inline bool lnet_path_is_routed(const struct lnet_path *path)
 {
-	return path->trunk != path;
+	return path->first_hop != path;
 }
 
 /* True for a first-hop path with paths through the gateway. */
-static inline bool lnet_path_carries(const struct lnet_path *path)
+static inline bool lnet_path_has_gw_paths(const struct lnet_path *path)
 {
-	return !lnet_path_routed(path) && !list_empty(&path->carried);
+	return !lnet_path_is_routed(path) && !list_empty(&path->gw_paths);
 }
 
 /* [sh] path/: the queue of the paths of a shard that wait for the ping rate limit. */
 struct lnet_probes {
-	struct list_head line;		/* paths, by @line; bound: paths */
+	struct list_head queue;		/* paths, by @probe_link; bound: paths */
 	struct lnet_timer timer;	/* armed while the queue is not empty */
 	/* token bucket as one time, for recovery_rate */
 	u64 budget_ns;

@@ -18,13 +18,13 @@ struct lnet_peer;
 struct lnet_shard;
 
 /* session negotiation with a peer: one ping, one session open request (exactly-once rule 2) */
-enum lnet_contact_state {
+enum lnet_session_state {
 #define STATE(s) s,
 #define EDGE(a, b)
 #include "model/states/contact.def"
 #undef STATE
 #undef EDGE
-	LNET_NR_CONTACT_STATES
+	LNET_NR_SESSION_STATES
 };
 
 /* Bits of stock LNet's "peer state" that have a meaning here. */
@@ -63,7 +63,7 @@ struct lnet_peer_ni {
 	/* topology/: */
 	u8 deleted : 1;
 	/* service/: */
-	u8 said : 2;			/* enum lnet_said */
+	u8 status : 2;			/* enum lnet_pni_status */
 	u8 alias;			/* cannot be pinged, so not proven: merge.c */
 	/* topology/ and service/, for routes: */
 	u8 gw;				/* enum lnet_gw_state; 0: not of a gateway */
@@ -75,7 +75,7 @@ struct lnet_peer_ni {
 	/* the public calls (api.c): */
 	u32 not_own_gen;		/* cfg_gen for which it is remote without merge target */
 	/* shard/: */
-	atomic_t nr_answers;		/* ACKs and REPLYs sent by it as next hop, not done */
+	atomic_t nr_reply_ops;		/* ACKs and REPLYs sent by it as next hop, not done */
 	atomic_t nr_windows;		/* duplicate windows of any shard whose ->from it is */
 	/* router/: */
 	s32 rtr_credits, min_rtr_credits;
@@ -100,13 +100,13 @@ static_assert(sizeof(void *) != 8 || offsetof(struct lnet_peer_ni, c) == 280);
 
 /* [sh of its peer] xfer/: requests to a peer in the session with it */
 struct lnet_txwin {
-	u64 grant;			/* 0: none */
+	u64 session_id;			/* 0: none */
 	u64 rx_instance;		/* the receiver's */
 	u64 next, oldest;		/* sequences: next to draw, oldest unfinished */
 	u64 seen;			/* highest sequence with a reply; 0: none */
 	u32 W, cap;			/* cap: size of @op, power of two */
 	u32 awaited;			/* requests that wait for a session; service/ resets it */
-	u64 told;			/* advertised low-water mark; service/ also writes it */
+	u64 advertised;			/* advertised low-water mark; service/ also writes it */
 	u64 used_ns;			/* when the last request got its ID */
 	u64 heard_ns;			/* last reply, or first request that awaits one */
 	/* service/: the hold time in the session open request; 0: none */
@@ -155,19 +155,21 @@ struct lnet_peer {
 	/* xfer/: */
 	u32 back_walk;			/* walk in which its operations retry; 0: none */
 	/* xfer/ and service/: */
-	u8 contact;			/* enum lnet_contact_state */
-	u8 contact_busy;		/* a ping or session open request is in flight */
+	u8 session_state;		/* enum lnet_session_state */
+	u8 session_busy;		/* a ping or session open request is in flight */
 	u8 held;			/* requests wait for its first round of discovery */
 	/* the last negotiation failed: requests are sent untracked, and do not wait for the next */
 	u8 plain_before;
 	/* receive/: */
-	/* the time at which its last session open request would be received at openings_rate */
+	/*
+	 * the time at which its last session open request would be received at session_opens_rate
+	 */
 	u64 open_due_ns;
 	/* service/: */
-	u32 contact_fails;
+	u32 session_fails;
 	u32 features;
 	/* xfer/ and service/: */
-	u64 contact_next_ns;		/* earliest next ping of a peer that did not reply */
+	u64 session_next_ns;		/* earliest next ping of a peer that did not reply */
 	struct lnet_timer timer;	/* confirm messages and session negotiation */
 	/* service/: */
 	struct lnet_frag sink_frag;
@@ -181,7 +183,7 @@ struct lnet_peer {
 	/* ops that wait for room in the window (OP_TRY, no attempt) */
 	struct list_head winwait;
 	/* xfer/: */
-	struct list_head voided;	/* ops with a request ID of an expired session */
+	struct list_head expired;	/* ops with a request ID of an expired session */
 	/* path/: */
 	/* thousandths short of a full bucket, <= 0: a new peer starts full */
 	s64 hedge_tokens;

@@ -19,7 +19,7 @@
 /* [sh 0] State of an interface of a gateway, in pni->gw; 0: its node is no gateway. */
 enum lnet_gw_state {
 	LNET_GW_UP = 1,
-	LNET_GW_SILENT,	/* a check had no reply, or a required first check is not done */
+	LNET_GW_UNRESPONSIVE,	/* a check had no reply, or a required first check is not done */
 	LNET_GW_DOWN	/* the router reports it */
 };
 
@@ -32,22 +32,25 @@ struct lnet_gateway {			/* a router, while a route names it */
 	/* topology/: [sh 0] from here */
 	struct lnet_timer timer;	/* the next check; service/ stops it */
 	u8 known;			/* @info is its last ping info */
-	u8 whole;			/* @nis are all interfaces of the router */
+	u8 complete;			/* @nis are all interfaces of the router */
 	/* @nis has an interface with a direct path, so interfaces not in @nis are not used */
 	u8 lists_hop;
-	u8 refused;			/* it did not forward a request, and sent no info since */
-	/* discovery queried the router at sequence @met_seq of its info; service/ writes it too */
-	u8 met;
+	u8 rejected;			/* it did not forward a request, and sent no info since */
+	/*
+	 * discovery queried the router at sequence @discovered_seq of its info; service/ writes it
+	 * too
+	 */
+	u8 discovered;
 	u32 doubts;			/* times in a row that the same info has something down */
 	u64 hash;			/* of its last info */
 	struct lnet_pinginfo info;
 	struct lnet_pinginfo_ni nis[LNET_MAX_NIS];
 	/* service/: [sh 0] from here */
 	u8 busy;			/* a check is in flight: @check */
-	u32 met_seq;
+	u32 discovered_seq;
 	struct lnet_op *check;
 	u32 turn;			/* round-robin position among the nets of its checks */
-	s64 told_s;			/* time of the last change by lnet_route_notify() */
+	s64 notified_s;			/* time of the last change by lnet_route_notify() */
 	u64 nr_checks, nr_failed;
 	struct lnet_frag frag;		/* for the REPLY to a check: @sink */
 	u8 sink[LNET_PINGINFO_MANUAL];
@@ -72,13 +75,13 @@ struct lnet_routes {			/* manage/ and service/ */
 	struct list_head gateways;	/* [cfg] */
 	u32 nr;				/* [cfg] */
 	/* when the worker checks again; topology/ also lowers it; WRITE_ONCE */
-	u64 look_ns;
+	u64 job_ns;
 };
 
 /* [sh 0] True if the route of @path is up. Selection uses other routes only if none is up. */
 static inline bool lnet_route_usable(const struct lnet_path *path)
 {
-	return path->route->up && path->hop->gw == LNET_GW_UP && !path->trunk->down_ns;
+	return path->route->up && path->hop->gw == LNET_GW_UP && !path->first_hop->down_ns;
 }
 
 #endif

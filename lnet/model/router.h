@@ -94,7 +94,7 @@ struct lnet_rtr_shard {			/* [sh] */
 struct lnet_router {			/* made when routing is first enabled */
 	u8 state;			/* enum lnet_router_state [cfg], READ_ONCE */
 	u64 since_ns;			/* [cfg] of the state */
-	u64 look_ns;			/* next visit of the worker; WRITE_ONCE */
+	u64 job_ns;			/* next visit of the worker; WRITE_ONCE */
 	u64 trim_ns;			/* [worker] the next trim of idle buffers, not before */
 	struct lnet_rtr_shard sh[];	/* nr_shards */
 };
@@ -118,7 +118,7 @@ struct lnet_fwd {
 	u8 cls;				/* enum lnet_rtr_class */
 	u8 src_mr;			/* its source is multi-rail */
 	u8 tell;			/* not forwarded: a router-generated reply is due */
-	u8 told;			/* that reply is in flight */
+	u8 replying;			/* that reply is in flight */
 };
 
 static inline bool lnet_router_forwards(const struct lnet *ln)
@@ -134,11 +134,11 @@ static inline bool lnet_router_announced(const struct lnet *ln)
 	return ln->router && ln->router->state == ROUTER_ENABLED;
 }
 
-static inline u64 lnet_router_look_ns(const struct lnet *ln)
+static inline u64 lnet_router_job_ns(const struct lnet *ln)
 {
 	const struct lnet_router *r = READ_ONCE(ln->router);
 
-	return likely(!r) ? U64_MAX : READ_ONCE(r->look_ns);
+	return likely(!r) ? U64_MAX : READ_ONCE(r->job_ns);
 }
 
 #endif

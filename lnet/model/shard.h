@@ -17,7 +17,7 @@ struct lnet_trace;
 struct lnet_pool {			/* [sh]; refilled outside the lock */
 	struct list_head free;
 	u32 nr;
-	u32 reserve;			/* number up to which it was last filled; pool.c */
+	u32 target;			/* number up to which it was last filled; pool.c */
 };
 
 /* pool->nr is read without the lock, to decide about a refill. */
@@ -33,7 +33,7 @@ struct lnet_shard {
 	u32 ix;
 	u64 next_ns;			/* WRITE_ONCE under the lock, read by the env */
 	/* shard 0: not later than the first periodic job that is due */
-	u64 look_ns;
+	u64 job_ns;
 	u64 now_ns;			/* time of the latest pass; no later pass has less */
 	struct lnet_wheel wheel;
 	struct lnet_pool ops, atts, rxs, evts, entries;
@@ -60,7 +60,7 @@ struct lnet_shard {
 	struct list_head delayed;	/* attempts held by delay rules, by time */
 	struct lnet_timer delay_timer;
 	/* shard/: next check of requests queued on lazy portals; shard 0; WRITE_ONCE */
-	u64 park_ns;
+	u64 lazy_ns;
 	/* shard/, once; drivers write to @junk: */
 	struct lnet_frag junk_frag;	/* memory for REPLYs to recovery pings */
 	u8 junk[64];
@@ -71,7 +71,7 @@ struct lnet_shard {
 	/* path/: */
 	struct lnet_probes probes;
 	/* receive/: */
-	u64 copy_bytes;			/* cached REPLYs in small buffers */
+	u64 cache_bytes;		/* cached REPLYs in small buffers */
 	u32 nr_held;			/* entries with memory held for a retransmitted REPLY */
 	/* manage/, path/ and fault/ set it, shard/ clears it: */
 	/* some NI's link changed: lnet_shard_work() acts (WRITE_ONCE, any context) */
@@ -84,7 +84,7 @@ struct lnet_shard {
 	struct lnet_walk walk;
 	/* shard/: */
 	u32 nr_live;			/* ops that are not free */
-	u32 nr_answers;			/* of these, ACKs and REPLYs of this node */
+	u32 nr_reply_ops;		/* of these, ACKs and REPLYs of this node */
 	struct list_head stats_free;	/* blocks for paths */
 	u32 stats_want;			/* number to allocate, outside the lock */
 	/* recorder/: */

@@ -51,7 +51,7 @@ struct lnet_trace_ops {
 			u64 a);
 	void (*note_select)(struct lnet_shard *sh, const struct lnet_path *path, u64 how, u64 tried,
 			    u64 exclude, const s64 *rank);
-	void (*note_line)(struct lnet_pass *p);	/* the queue of recovery pings is checked */
+	void (*note_probes)(struct lnet_pass *p);	/* the queue of recovery pings is checked */
 };
 
 struct lnet_trace {			/* first part of the ring of a shard */

@@ -7,7 +7,7 @@
 #include "model/timer.h"
 #include <lnet/nid.h>
 
-struct lnet_copy;
+struct lnet_sbuf;
 struct lnet_evt;
 struct lnet_md;
 struct lnet_ni;
@@ -20,10 +20,10 @@ enum lnet_entry_state { ENTRY_TAKEN, ENTRY_MATCHED, ENTRY_FINAL };
 struct lnet_entry {
 	u64 seq;
 	u32 refs;			/* the window, each rx, each reply in flight */
-	u8 state, type, noack, reason;	/* reason: enum lnet_refusal of a final entry, 0: done */
+	u8 state, type, noack, reason;	/* reason: enum lnet_rejection of a final entry, 0: done */
 	u8 acked, gone;
 	u8 whole;			/* not truncated: a cumulative ACK may cover it */
-	u8 nr_answers;			/* replies in flight */
+	u8 nr_reply_ops;		/* replies in flight */
 	u8 held;			/* counted in w->nr_held */
 	u32 rlength, mlength, offset;	/* requested length; accepted length; place in the MD */
 	atomic_t nr_back;		/* replies that ended in another shard */
@@ -33,7 +33,7 @@ struct lnet_entry {
 	/* the operation's reference; PUT: until received; GET: until acknowledged */
 	struct lnet_md *md;
 	struct lnet_evt *evt;		/* PUT or GET event, filled at the match */
-	struct lnet_copy *copy;		/* GET: small buffer with the REPLY */
+	struct lnet_sbuf *sbuf;		/* GET: small buffer with the REPLY */
 	struct list_head rxs;		/* waiting for a buffer, or receiving payload */
 	u64 since_ns;			/* last change */
 	struct lnet_entry *next_back;	/* in p->backs: @nr_back is to be processed */
@@ -48,9 +48,9 @@ struct lnet_window {			/* [shard that the session ID selects] */
 	struct list_head ranked;	/* in sh->ranked[rank] */
 	u8 rank;			/* 1 to the number of windows of its opener */
 	struct lnet_shard *sh;
-	u64 grant, instance, nonce;
+	u64 session_id, instance, nonce;
 	/* highest received sequence; low-water mark: the sender has finished all below */
-	u64 high, floor;
+	u64 high, low;
 	u32 W, cap, nr_unacked;
 	/* unfinished requests at the sender, from its last request */
 	u32 nr_open;
@@ -58,7 +58,7 @@ struct lnet_window {			/* [shard that the session ID selects] */
 	struct lnet_entry **entry;
 	u32 nr_entries;			/* without rejections */
 	u32 nr_held;			/* entries with memory held for a retransmitted REPLY */
-	u64 copy_bytes;			/* bytes in small buffers of the entries */
+	u64 cache_bytes;		/* bytes in small buffers of the entries */
 	struct list_head heavy;		/* in sh->heavy[weight] */
 	u8 weight;			/* base 2 logarithm of nr_entries, with hysteresis */
 	u64 last_ns, hold_ns, ack_due_ns;
@@ -83,7 +83,7 @@ struct lnet_window_walk {
 };
 #define LNET_WINDOW_HASH 128
 struct lnet_window_index {		/* the windows of a shard */
-	struct lnet_window *grant[LNET_WINDOW_HASH];	/* by session ID */
+	struct lnet_window *session_id[LNET_WINDOW_HASH];	/* by session ID */
 	struct hlist_head opener[LNET_WINDOW_HASH];	/* by NID of the opener */
 };
 #define LNET_WINDOW_SLICE 1024U		/* places after which a slice ends, with its window */

@@ -45,46 +45,46 @@ static u64 last_seen(const struct lnet_seen *seen, u32 but)
 	return ns;
 }
 
-u8 lnet_blame(struct lnet_shard *sh, struct lnet_path *path, enum lnet_outcome how, u8 ends,
-	      u64 since_ns)
+u8 lnet_attribute(struct lnet_shard *sh, struct lnet_path *path, enum lnet_outcome how, u8 ends,
+		  u64 since_ns)
 {
 	u64 now_ns = lnet_rec_value(sh, sh->ln->env->ops->now_ns(sh->ln->env)), heard_ns = 0;
 	/* behind a router, any hop may have timed out */
 	bool known = BIT(how) & CULPRITS ||
-		     (how == LNET_REMOTE_TIMEOUT && !lnet_path_routed(path));
+		     (how == LNET_REMOTE_TIMEOUT && !lnet_path_is_routed(path));
 	const struct lnet_ni_shard *nis;
 	const struct lnet_path *other;
-	u8 blame = LNET_BLAME_NONE;
+	u8 attrib = LNET_ATTRIB_NONE;
 	bool failed = false;
 
 	lockdep_assert_held(&sh->lock);
-	if (ends & LNET_BLAME_LOCAL) {
+	if (ends & LNET_ATTRIB_LOCAL) {
 		for (nis = path->ni->sh; nis < path->ni->sh + sh->ln->nr_shards; nis++) {
-			heard_ns = max(heard_ns, last_seen(nis->heard, path->hop->ix));
+			heard_ns = max(heard_ns, last_seen(nis->responded, path->hop->ix));
 			failed |= lnet_is_within(last_seen(nis->failed, path->hop->ix), now_ns,
 						 LATELY_NS);
 		}
 		if (known || to_blame(heard_ns, failed, since_ns, now_ns))
-			blame |= LNET_BLAME_LOCAL;
+			attrib |= LNET_ATTRIB_LOCAL;
 		lnet_seen_add(path->ni->sh[sh->ix].failed, path->hop->ix, now_ns);
 	}
-	if (ends & LNET_BLAME_REMOTE) {
+	if (ends & LNET_ATTRIB_REMOTE) {
 		heard_ns = 0;
 		failed = false;
 		list_for_each_entry(other, &path->pni->paths, link) {
 			if (other == path)
 				continue;
-			heard_ns = max(heard_ns, other->evidence_ns);
+			heard_ns = max(heard_ns, other->liveness_ns);
 			failed |= lnet_is_within(other->failed_ns, now_ns, LATELY_NS);
 		}
 		if (known || to_blame(heard_ns, failed, since_ns, now_ns))
-			blame |= LNET_BLAME_REMOTE;
+			attrib |= LNET_ATTRIB_REMOTE;
 		path->failed_ns = now_ns;
 	}
-	return blame;
+	return attrib;
 }
 
-void lnet_blame_clear(struct lnet_shard *sh, struct lnet_path *path)
+void lnet_attribution_clear(struct lnet_shard *sh, struct lnet_path *path)
 {
 	struct lnet_seen *failed = path->ni->sh[sh->ix].failed;
 	unsigned int i;

@@ -56,7 +56,7 @@ void lnet_load_add(struct lnet_path *path, struct lnet_att *att, u64 now_ns)
 	struct lnet_load *load;
 	u32 mbit = READ_ONCE(path->ni->link_speed);
 
-	if (!path->stats || !lnet_op_request(att->op) || att->op->cls == LNET_CLS_CONTROL)
+	if (!path->stats || !lnet_op_is_request(att->op) || att->op->cls == LNET_CLS_CONTROL)
 		return;
 	load = &path->stats->load;
 	if (unlikely(load->mbit != mbit)) {
@@ -79,7 +79,7 @@ void lnet_load_add(struct lnet_path *path, struct lnet_att *att, u64 now_ns)
 void lnet_load_sub(struct lnet_path *path, struct lnet_att *att, bool left)
 {
 	struct lnet_load *load = &path->stats->load;
-	u64 now_ns = path->evidence_ns, span_ns, mib_ns;
+	u64 now_ns = path->liveness_ns, span_ns, mib_ns;
 
 	/* Its bytes count as done at the last response on @path, if that is later than its post. */
 	if (left && now_ns > att->posted_ns) {

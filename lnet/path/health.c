@@ -35,7 +35,8 @@ bool lnet_ni_up(const struct lnet_ni *ni)
 static void ni_announce(struct lnet_ni *ni, int health)
 {
 	u64 step = max_t(u64, READ_ONCE(ni->ln->tun.health_step), 1), now_ns;
-	int up_at = lnet_doubled(UP_AFTER * step, READ_ONCE(ni->falls.nr), LNET_HEALTH_MAX);
+	int up_at =
+		lnet_doubled(UP_AFTER * step, READ_ONCE(ni->health_relapses.nr), LNET_HEALTH_MAX);
 	bool was = lnet_ni_marked(ni, LNET_MARK(NO_HEALTH));
 	bool low = health == 0 || (was && health < up_at);
 
@@ -44,13 +45,13 @@ static void ni_announce(struct lnet_ni *ni, int health)
 		return;
 	now_ns = ni->ln->env->ops->now_ns(ni->ln->env);
 	if (low) {
-		lnet_relapses_fail(&ni->falls, now_ns);
+		lnet_relapses_fail(&ni->health_relapses, now_ns);
 		lnet_log_ni_down(ni->ln, &ni->nid, ni->ifname, "health 0");
 	} else {
-		lnet_relapses_recover(&ni->falls, now_ns);
+		lnet_relapses_recover(&ni->health_relapses, now_ns);
 		lnet_log_ni_up(ni->ln, &ni->nid, ni->ifname, "its health is good again");
 	}
-	lnet_ni_announced(ni);
+	lnet_ni_advertise(ni);
 }
 
 static int health_clamp(int health)
@@ -118,13 +119,13 @@ static const struct {
 				   LNET_PNIC_network_timeout + 1 },
 };
 
-void lnet_health_charge(struct lnet_shard *sh, struct lnet_path *path, enum lnet_outcome how,
-			u8 ends, u64 since_ns)
+void lnet_health_penalize(struct lnet_shard *sh, struct lnet_path *path, enum lnet_outcome how,
+			  u8 ends, u64 since_ns)
 {
 	int cost = READ_ONCE(sh->ln->tun.health_sensitivity);
-	u8 blame = lnet_outcomes[how].blame & ends;
+	u8 attrib = lnet_outcomes[how].attribution & ends;
 
-	static_assert(LNET_BLAME_BOTH == (LNET_BLAME_LOCAL | LNET_BLAME_REMOTE));
+	static_assert(LNET_ATTRIB_BOTH == (LNET_ATTRIB_LOCAL | LNET_ATTRIB_REMOTE));
 	if (counted[how].c)
 		sh->c[counted[how].c - 1]++;
 	if (counted[how].ni)
@@ -132,18 +133,18 @@ void lnet_health_charge(struct lnet_shard *sh, struct lnet_path *path, enum lnet
 	if (counted[how].pni)
 		path->pni->c[counted[how].pni - 1]++;
 	if (lnet_nid_is_local(sh->ln, &path->pni->nid))
-		blame &= LNET_BLAME_LOCAL;
-	if (path->ni == sh->ln->lo || !blame)
+		attrib &= LNET_ATTRIB_LOCAL;
+	if (path->ni == sh->ln->lo || !attrib)
 		return;
 	path->health = health_clamp(path->health - cost);
-	blame = lnet_ni_has_link(path->ni) ? lnet_blame(sh, path, how, blame, since_ns) :
-					     LNET_BLAME_NONE;
-	lnet_trace(fail, path, how, blame);
-	if (blame & LNET_BLAME_LOCAL)
+	attrib = lnet_ni_has_link(path->ni) ? lnet_attribute(sh, path, how, attrib, since_ns) :
+					     LNET_ATTRIB_NONE;
+	lnet_trace(fail, path, how, attrib);
+	if (attrib & LNET_ATTRIB_LOCAL)
 		ni_change(path->ni, -cost);
-	if (blame & LNET_BLAME_REMOTE)
+	if (attrib & LNET_ATTRIB_REMOTE)
 		pni_change(path->pni, -cost);
-	lnet_rec_health(sh, FAIL, path, how | blame << 8);
+	lnet_rec_health(sh, FAIL, path, how | attrib << 8);
 }
 
 /* ---- log: one line for the failure of a path, one for its recovery --------------------------- */
@@ -193,9 +194,9 @@ void lnet_health_fail(struct lnet_shard *sh, struct lnet_path *path, enum lnet_o
 	const struct lnet_ni *ni = path->ni;
 
 	lockdep_assert_held(&sh->lock);
-	if (lnet_outcomes[how].blame == LNET_BLAME_NONE || READ_ONCE(sh->ln->stopping))
+	if (lnet_outcomes[how].attribution == LNET_ATTRIB_NONE || READ_ONCE(sh->ln->stopping))
 		return;
-	lnet_health_charge(sh, path, how, LNET_BLAME_BOTH, since_ns);
+	lnet_health_penalize(sh, path, how, LNET_ATTRIB_BOTH, since_ns);
 	/* Without link, the log has a line for the NI. A response since then was a recovery. */
 	if (whys[how] && !path->logged_ns && since_ns >= path->back_ns && ni != sh->ln->lo &&
 	    ni->state == NI_ACTIVE && lnet_ni_has_link(ni))
@@ -204,14 +205,14 @@ void lnet_health_fail(struct lnet_shard *sh, struct lnet_path *path, enum lnet_o
 		lnet_path_recover(sh, path);
 }
 
-void lnet_health_silence(struct lnet_shard *sh, const struct lnet_att *att)
+void lnet_health_no_response(struct lnet_shard *sh, const struct lnet_att *att)
 {
 	struct lnet_path *path = att->path;
 
-	if (!lnet_path_routed(path))
-		lnet_health_fail(sh, path, lnet_att_silence(att), att->posted_ns);
-	else if (path->trunk->evidence_ns <= att->posted_ns)
-		lnet_health_fail(sh, path->trunk, LNET_NETWORK_TIMEOUT, att->posted_ns);
+	if (!lnet_path_is_routed(path))
+		lnet_health_fail(sh, path, lnet_att_late_outcome(att), att->posted_ns);
+	else if (path->first_hop->liveness_ns <= att->posted_ns)
+		lnet_health_fail(sh, path->first_hop, LNET_NETWORK_TIMEOUT, att->posted_ns);
 	else
 		lnet_health_fail(sh, path, LNET_REMOTE_TIMEOUT, att->posted_ns);
 }
@@ -249,7 +250,7 @@ static void peer_set(struct lnet_pass *p, struct lnet_peer *peer, void *arg)
 				continue;
 			if (h->value == LNET_HEALTH_MAX) {
 				path->health = LNET_HEALTH_MAX;
-				lnet_rec_path(p->sh, 0, PATH_WHOLE, path, 0, 0);
+				lnet_rec_path(p->sh, 0, PATH_HEALTH, path, 0, 0);
 			}
 			lnet_path_recover(p->sh, path);
 		}

@@ -5,7 +5,7 @@
 
 #include "model/model.h"
 
-struct lnet_look;
+struct lnet_cands;
 
 /* ---- select.c -------------------------------------------------------------------------------- */
 /* route_up, gw_priority, hops and gw_health are equal for all direct paths. */
@@ -41,14 +41,14 @@ struct lnet_select {			/* parameters and result of a selection */
 	/* result: enum lnet_path_rank; LNET_NR_PATH_RANKS: at most one candidate */
 	u8 decided_by;
 	u8 nr_cand;
-	struct lnet_look *look;		/* of lnet_select_look(), or NULL */
+	struct lnet_cands *cands;	/* of lnet_select_explain(), or NULL */
 };
 
-#define LNET_LOOK_MAX 256
+#define LNET_CANDS_MAX 256
 
-struct lnet_look {			/* candidates in their order */
+struct lnet_cands {			/* candidates in their order */
 	unsigned int nr;
-	struct lnet_cand cand[LNET_LOOK_MAX];
+	struct lnet_cand cand[LNET_CANDS_MAX];
 };
 
 extern const char *const lnet_path_rank_names[LNET_NR_PATH_RANKS];
@@ -59,10 +59,10 @@ extern const char *const lnet_path_rank_names[LNET_NR_PATH_RANKS];
 struct lnet_path *lnet_select(struct lnet_shard *sh, struct lnet_select *s);
 /*
  * [sh] The path that lnet_select() would choose now, and its candidates. If there are more than
- * LNET_LOOK_MAX, @look has the first ones, and the chosen path as the last one. Changes nothing.
+ * LNET_CANDS_MAX, @cands has the first ones, and the chosen path as the last one. Changes nothing.
  */
-struct lnet_path *lnet_select_look(struct lnet_shard *sh, struct lnet_select *s,
-				   struct lnet_look *look);
+struct lnet_path *lnet_select_explain(struct lnet_shard *sh, struct lnet_select *s,
+				      struct lnet_cands *cands);
 /* [sh] Chooses the path of the next attempt of @op; NULL: no path. */
 struct lnet_path *lnet_op_choose(struct lnet_pass *p, struct lnet_op *op);
 
@@ -87,10 +87,10 @@ bool lnet_ni_up(const struct lnet_ni *ni);
 void lnet_health_ok(struct lnet_shard *sh, struct lnet_path *path, bool from_peer);
 /*
  * [sh] Counts @how. If lnet_outcomes[] attributes @how to one of @ends, lowers the health of @path,
- * and of those ends that lnet_blame() returns.
+ * and of those ends that lnet_attribute() returns.
  */
-void lnet_health_charge(struct lnet_shard *sh, struct lnet_path *path, enum lnet_outcome how,
-			u8 ends, u64 since_ns);
+void lnet_health_penalize(struct lnet_shard *sh, struct lnet_path *path, enum lnet_outcome how,
+			  u8 ends, u64 since_ns);
 /*
  * [sh] A message on @path failed: counts and logs the failure, attributes it, and starts recovery.
  * @since_ns: start of the time without response.
@@ -101,7 +101,7 @@ void lnet_health_fail(struct lnet_shard *sh, struct lnet_path *path, enum lnet_o
  * [sh] There was no response to @att in time: lowers the health of its path, or of the first-hop
  * path if that also gave no response.
  */
-void lnet_health_silence(struct lnet_shard *sh, const struct lnet_att *att);
+void lnet_health_no_response(struct lnet_shard *sh, const struct lnet_att *att);
 /*
  * Takes cfg_mutex. Sets the health of the NI @nid (LNET_NID_ANY: of all NIs) to @value, limited to
  * 0..1000. Returns 0 or -ENOENT.
@@ -130,13 +130,13 @@ static inline int lnet_path_health(const struct lnet_path *path)
 {
 	int least = min_t(int, path->health, path->pni->health);
 
-	if (unlikely(lnet_path_routed(path)))
+	if (unlikely(lnet_path_is_routed(path)))
 		return least;
 	return min_t(int, least, atomic_read(&path->ni->health));
 }
 
 /* [sh] True if @path is healthy: lnet_path_health() is 1000, and it is neither suspect nor down. */
-static inline bool lnet_path_whole(const struct lnet_path *path)
+static inline bool lnet_path_is_healthy(const struct lnet_path *path)
 {
 	return lnet_path_health(path) == LNET_HEALTH_MAX && !path->suspect_ns && !path->down_ns;
 }
@@ -150,12 +150,13 @@ static inline bool lnet_is_within(u64 then_ns, u64 now_ns, u64 span_ns)
 /* ---- attribution.c --------------------------------------------------------------------------- */
 /*
  * [sh] Attributes the failure @how of @path, which gave no response since @since_ns. Returns those
- * of @ends (enum lnet_blame) that it concerns in addition to @path. Records it for later failures.
+ * of @ends (enum lnet_attribution) that it concerns in addition to @path. Records it for later
+ * failures.
  */
-u8 lnet_blame(struct lnet_shard *sh, struct lnet_path *path, enum lnet_outcome how, u8 ends,
-	      u64 since_ns);
+u8 lnet_attribute(struct lnet_shard *sh, struct lnet_path *path, enum lnet_outcome how, u8 ends,
+		  u64 since_ns);
 /* [sh] @path works again: its recorded failures no longer count for other attributions. */
-void lnet_blame_clear(struct lnet_shard *sh, struct lnet_path *path);
+void lnet_attribution_clear(struct lnet_shard *sh, struct lnet_path *path);
 
 /* [sh] Adds the partner @who to @seen, which keeps the last two different partners. */
 static inline void lnet_seen_add(struct lnet_seen *seen, u32 who, u64 now_ns)
@@ -172,7 +173,7 @@ static inline void lnet_seen_add(struct lnet_seen *seen, u32 who, u64 now_ns)
 /* [sh] An upper bound in ns of the next round-trip time, from measured ones; 0: none is known. */
 u64 lnet_path_round_trip(const struct lnet_path *path);
 /* [sh] The response timeout of @path in ns, from its round-trip times and longest recent gap. */
-u64 lnet_path_suspect_after(const struct lnet *ln, const struct lnet_path *path);
+u64 lnet_path_response_timeout(const struct lnet *ln, const struct lnet_path *path);
 /*
  * [sh] Marks @path as suspect, and puts its recovery ping first in the queue. Does nothing if @path
  * is suspect or loopback, or if the tunable hedge is off.
@@ -192,7 +193,7 @@ bool lnet_att_slow(const struct lnet_pass *p, const struct lnet_att *att);
  * [sh] Returns the outcome of @att, whose reply is late. REMOTE_TIMEOUT: the peer acknowledged the
  * message, or its path has responded since. Otherwise NETWORK_TIMEOUT.
  */
-enum lnet_outcome lnet_att_silence(const struct lnet_att *att);
+enum lnet_outcome lnet_att_late_outcome(const struct lnet_att *att);
 /* [sh] Takes one hedge from the hedge budget of @peer. False: the budget is used up (counted). */
 bool lnet_hedge_allowed(struct lnet_shard *sh, struct lnet_peer *peer);
 /* [sh] A request of a program succeeded: adds to the hedge budget and the ping bucket of @peer. */
@@ -212,7 +213,7 @@ void lnet_path_timer(struct lnet_pass *p, struct lnet_path *path);
  * [sh] True if a path to @peer, other than @but (may be NULL), received something or an
  * acknowledgement in the last second.
  */
-bool lnet_peer_is_heard(const struct lnet_peer *peer, const struct lnet_path *but, u64 now_ns);
+bool lnet_peer_is_responsive(const struct lnet_peer *peer, const struct lnet_path *but, u64 now_ns);
 /*
  * [sh] A recovery ping has ended with @status (0 or -errno). True: it is the first success after
  * the path failed, so the caller may send the waiting requests.

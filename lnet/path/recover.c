@@ -39,7 +39,7 @@ static bool given_up(const struct lnet *ln, const struct lnet_path *path, u64 no
 {
 	u64 limit_ns = READ_ONCE(ln->tun.recovery_limit), age_ns = READ_ONCE(ln->tun.peer_age);
 	u64 rx_ns = lnet_rec_value(path->pni->sh, path->pni->last_rx_ns);
-	u64 heard_ns = max(rx_ns, path->evidence_ns);
+	u64 heard_ns = max(rx_ns, path->liveness_ns);
 
 	if (path->pni->peer && !path->pni->peer->configured && age_ns)
 		limit_ns = limit_ns ? min(limit_ns, age_ns) : age_ns;
@@ -55,13 +55,13 @@ static bool given_up(const struct lnet *ln, const struct lnet_path *path, u64 no
  */
 static bool worth_it(struct lnet_shard *sh, const struct lnet_path *path, u64 now_ns)
 {
-	const struct lnet_path *trunk = path->trunk;
+	const struct lnet_path *first_hop = path->first_hop;
 	const struct lnet *ln = sh->ln;
 
-	if (lnet_path_routed(path) && (trunk->suspect_ns || trunk->down_ns))
+	if (lnet_path_is_routed(path) && (first_hop->suspect_ns || first_hop->down_ns))
 		return false;
-	return !lnet_path_whole(path) && path->ni != ln->lo && path->ni->state == NI_ACTIVE &&
-	       lnet_ni_has_link(path->ni) && path->pni->said != LNET_SAID_DOWN &&
+	return !lnet_path_is_healthy(path) && path->ni != ln->lo && path->ni->state == NI_ACTIVE &&
+	       lnet_ni_has_link(path->ni) && path->pni->status != LNET_PNI_STATUS_DOWN &&
 	       !path->gone && !path->pni->deleted && !READ_ONCE(ln->stopping) &&
 	       !given_up(ln, path, now_ns);
 }
@@ -123,7 +123,7 @@ static u64 ping_timeout(const struct lnet *ln, const struct lnet_path *path)
 	u64 retries = max(READ_ONCE(ln->tun.retry_count), (u64)1);
 	u64 most_ns = div64_u64(READ_ONCE(ln->tun.transaction_timeout), retries);
 
-	return min(max(4 * lnet_path_suspect_after(ln, path), PING_TIMEOUT_MIN_NS), most_ns);
+	return min(max(4 * lnet_path_response_timeout(ln, path), PING_TIMEOUT_MIN_NS), most_ns);
 }
 
 /* Bounded by the missing health: with a health_step of 1, an NI at 900 needs exactly 100 pings. */
@@ -161,10 +161,10 @@ static bool claimer_pays(struct lnet_pass *p, const struct lnet_path *path)
 	u64 rx_ns = lnet_rec_value(p->sh, path->pni->last_rx_ns);
 	struct lnet_peer *claimer = path->pni->peer->claimer;
 
-	if (likely(!lnet_rec_asked(p->sh, claimer) || rx_ns || path->evidence_ns) ||
-	    lnet_rec_asked(p->sh, !claimer ||
-			   !lnet_bucket_take(&claimer->claimed_pings_ns, p->now_ns, ping_gap(p->ln),
-					     CLAIMED_BURST_S * NSEC_PER_SEC)))
+	if (likely(!lnet_rec_bool(p->sh, claimer) || rx_ns || path->liveness_ns) ||
+	    lnet_rec_bool(p->sh, !claimer ||
+			  !lnet_bucket_take(&claimer->claimed_pings_ns, p->now_ns, ping_gap(p->ln),
+					    CLAIMED_BURST_S * NSEC_PER_SEC)))
 		return true;
 	lnet_count(p->sh, recovery_limited);
 	return false;
@@ -176,7 +176,7 @@ void lnet_probes_init(struct lnet_probes *probes,
 		      void (*ping)(struct lnet_pass *p, struct lnet_path *path, u64 timeout_ns))
 {
 	probes->ping = ping;
-	INIT_LIST_HEAD(&probes->line);
+	INIT_LIST_HEAD(&probes->queue);
 	lnet_timer_init(&probes->timer, LNET_TIMER_PROBE);
 }
 
@@ -191,12 +191,12 @@ static void timer_arm(struct lnet_shard *sh, u64 now_ns)
 void lnet_probe_join(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns)
 {
 	lockdep_assert_held(&sh->lock);
-	if (!list_empty(&path->line))
+	if (!list_empty(&path->probe_link))
 		return;
 	lnet_rec_path(sh, now_ns, JOIN, path, now_ns, 0);
-	if (sh->probes.budget_ns > now_ns || !list_empty(&sh->probes.line))
+	if (sh->probes.budget_ns > now_ns || !list_empty(&sh->probes.queue))
 		lnet_count(sh, recovery_waits);
-	list_add_tail(&path->line, &sh->probes.line);
+	list_add_tail(&path->probe_link, &sh->probes.queue);
 	timer_arm(sh, now_ns);
 }
 
@@ -252,19 +252,19 @@ void lnet_probes_run(struct lnet_pass *p)
 	unsigned int nr;
 
 	lockdep_assert_held(&p->sh->lock);
-	lnet_rec_note(p->sh, note_line, p);
+	lnet_rec_note(p->sh, note_probes, p);
 	for (nr = 0; nr < LNET_PASS_BURST && probes->budget_ns <= p->now_ns; nr++) {
 		struct lnet_path *path =
-			list_first_entry_or_null(&probes->line, struct lnet_path, line);
+			list_first_entry_or_null(&probes->queue, struct lnet_path, probe_link);
 
 		if (!path)
 			break;
-		list_del_init(&path->line);
+		list_del_init(&path->probe_link);
 		if (probe(p, path))
 			probes->budget_ns = max(probes->budget_ns, floor_ns) + gap_ns;
 	}
 	lnet_timer_cancel(&p->sh->wheel, &probes->timer);
-	if (!list_empty(&probes->line))
+	if (!list_empty(&probes->queue))
 		timer_arm(p->sh, p->now_ns);
 }
 
@@ -278,14 +278,14 @@ void lnet_path_timer(struct lnet_pass *p, struct lnet_path *path)
 	lnet_probes_run(p);
 }
 
-bool lnet_peer_is_heard(const struct lnet_peer *peer, const struct lnet_path *but, u64 now_ns)
+bool lnet_peer_is_responsive(const struct lnet_peer *peer, const struct lnet_path *but, u64 now_ns)
 {
 	const struct lnet_peer_ni *pni;
 	const struct lnet_path *path;
 
 	list_for_each_entry(pni, &peer->pnis, link)
 		list_for_each_entry(path, &pni->paths, link)
-			if (path != but && lnet_is_within(path->evidence_ns, now_ns, BUSY_NS))
+			if (path != but && lnet_is_within(path->liveness_ns, now_ns, BUSY_NS))
 				return true;
 	return false;
 }
@@ -302,7 +302,7 @@ static u64 pause(struct lnet_pass *p, const struct lnet_path *path)
 	if (path->down_ns && p->now_ns > path->down_ns)
 		ns = max(ns, (p->now_ns - path->down_ns) / 4);
 	/* If another path to the peer responds, there is traffic that could use this path. */
-	if (path->pni->peer && lnet_peer_is_heard(path->pni->peer, path, p->now_ns))
+	if (path->pni->peer && lnet_peer_is_responsive(path->pni->peer, path, p->now_ns))
 		most_ns = min(most_ns, READ_ONCE(tun->busy_recovery_ping_interval));
 	return min(div_u64(min(ns, most_ns) * percent, 100), most_ns);
 }
@@ -314,21 +314,21 @@ static u64 pause(struct lnet_pass *p, const struct lnet_path *path)
  */
 static void ping_blame(struct lnet_pass *p, struct lnet_path *path, int status, bool alive)
 {
-	u8 ends = path->down_ns ? LNET_BLAME_REMOTE : LNET_BLAME_BOTH;
+	u8 ends = path->down_ns ? LNET_ATTRIB_REMOTE : LNET_ATTRIB_BOTH;
 	enum lnet_outcome how = LNET_REMOTE_TIMEOUT;
 	struct lnet_peer_ni *pni = path->pni;
 
-	if (lnet_path_routed(path)) {
+	if (lnet_path_is_routed(path)) {
 		if (status != -ETIMEDOUT ||
 		    lnet_is_within(lnet_rec_value(p->sh, pni->last_rx_ns), p->now_ns, BUSY_NS))
 			return;
-		ends = LNET_BLAME_REMOTE;
+		ends = LNET_ATTRIB_REMOTE;
 	} else if (!alive) {
 		if (status == -ECONNRESET)
 			return;
 		how = status == -ETIMEDOUT ? LNET_NETWORK_TIMEOUT : LNET_REMOTE_DROPPED;
 	}
-	lnet_health_charge(p->sh, path, how, ends, p->now_ns - ping_timeout(p->ln, path));
+	lnet_health_penalize(p->sh, path, how, ends, p->now_ns - ping_timeout(p->ln, path));
 }
 
 static const char *ping_why(int status)
@@ -386,10 +386,10 @@ static bool may_be_slow(const struct lnet_pass *p, const struct lnet_path *path,
 
 static void ping_failed(struct lnet_pass *p, struct lnet_path *path, int status)
 {
-	bool alive = lnet_is_within(path->evidence_ns, p->now_ns, ping_timeout(p->ln, path));
+	bool alive = lnet_is_within(path->liveness_ns, p->now_ns, ping_timeout(p->ln, path));
 
 	if (path->recovering == RECOVER_SLOW &&
-	    (!list_empty(&path->timer.link) || !list_empty(&path->line)))
+	    (!list_empty(&path->timer.link) || !list_empty(&path->probe_link)))
 		/* a parallel ping of quick recovery; the first failure counted */
 		return;
 	if (status != -ENOMEM && status != -ECANCELED && status != -ESHUTDOWN &&
@@ -397,7 +397,7 @@ static void ping_failed(struct lnet_pass *p, struct lnet_path *path, int status)
 		ping_blame(p, path, status, alive);
 		path_down(path, status, p->now_ns);
 		/* connections that respond are not reset */
-		if (!alive && path->ni->ops->path_reset && !lnet_path_routed(path) &&
+		if (!alive && path->ni->ops->path_reset && !lnet_path_is_routed(path) &&
 		    list_empty(&path->reset) && path->ni->state == NI_ACTIVE)
 			list_add_tail(&path->reset, &p->resets);
 	}

@@ -75,7 +75,7 @@ static s64 rank_link(const struct lnet_path *path)
 {
 	enum lnet_ni_service service = lnet_ni_service(path->ni);
 
-	if (service == LNET_NI_NO_LINK || path->pni->said == LNET_SAID_DOWN)
+	if (service == LNET_NI_NO_LINK || path->pni->status == LNET_PNI_STATUS_DOWN)
 		return -1;
 	return service == LNET_NI_OK || service == LNET_NI_DEGRADED;
 }
@@ -85,15 +85,15 @@ static __always_inline s64 rank_of(const struct walk *w, const struct lnet_path 
 				   enum lnet_path_rank rank)
 {
 	const struct lnet_ni_shard *nis = &path->ni->sh[w->sh->ix];
-	bool routed = unlikely(lnet_path_routed(path));
+	bool routed = unlikely(lnet_path_is_routed(path));
 
 	switch (rank) {
 	case LNET_RANK_link_up:
 		return rank_link(path);
 	case LNET_RANK_route_up:
-		return !routed || lnet_rec_asked(w->sh, lnet_route_usable(path));
+		return !routed || lnet_rec_bool(w->sh, lnet_route_usable(path));
 	case LNET_RANK_responsive:	/* a suspect router affects all paths through it */
-		return !path->suspect_ns && !path->trunk->suspect_ns;
+		return !path->suspect_ns && !path->first_hop->suspect_ns;
 	case LNET_RANK_direct:
 		return !routed;
 	case LNET_RANK_health:
@@ -107,13 +107,13 @@ static __always_inline s64 rank_of(const struct walk *w, const struct lnet_path 
 	case LNET_RANK_hops:
 		return routed ? -max(path->route->hops, 1) : 0;
 	case LNET_RANK_gw_health:
-		return routed ? lnet_path_health(path->trunk) : 0;
+		return routed ? lnet_path_health(path->first_hop) : 0;
 	/*
 	 * A degraded NI is chosen in proportion to its weight. Selection by expected time
 	 * ignores the weight, because the measured rate of the path includes its effect.
 	 */
 	case LNET_RANK_share:
-		return likely(!READ_ONCE(path->ni->wear)) || w->by_time ||
+		return likely(!READ_ONCE(path->ni->degradation)) || w->by_time ||
 		       w->sh->turn >= nis->share_turn;
 	case LNET_RANK_due:
 		return likely(!w->by_time) ? 0 :
@@ -214,27 +214,27 @@ static struct lnet_path *next_path(const struct walk *w, struct lnet_path *path)
 static bool is_open(const struct lnet_path *path)
 {
 	return rank_link(path) > 0 &&
-	       (!lnet_path_routed(path) ||
-		lnet_rec_asked(path->pni->sh, lnet_route_usable(path)));
+	       (!lnet_path_is_routed(path) ||
+		lnet_rec_bool(path->pni->sh, lnet_route_usable(path)));
 }
 
 /* [sh] Lists a candidate if there is room. @best is always listed: it replaces the last one. */
 static void look_add(const struct walk *w, struct lnet_path *path, const struct lnet_path *best)
 {
-	struct lnet_look *look = w->s->look;
-	unsigned int at = min(look->nr, LNET_LOOK_MAX - 1U);
+	struct lnet_cands *cands = w->s->cands;
+	unsigned int at = min(cands->nr, LNET_CANDS_MAX - 1U);
 
-	if (look->nr == LNET_LOOK_MAX && path != best)
+	if (cands->nr == LNET_CANDS_MAX && path != best)
 		return;
-	look->cand[at].path = path;
-	ranks_fill(w, path, look->cand[at].rank);
-	look->nr = at + 1;
+	cands->cand[at].path = path;
+	ranks_fill(w, path, cands->cand[at].rank);
+	cands->nr = at + 1;
 }
 
 /* An NI that was penalized because of one peer recovers by its paths to peers with traffic. */
 static void recover(const struct walk *w, struct lnet_path *path)
 {
-	if (unlikely(!path->recovering && !lnet_path_whole(path)))
+	if (unlikely(!path->recovering && !lnet_path_is_healthy(path)))
 		lnet_path_recover(w->sh, path);
 }
 
@@ -252,8 +252,9 @@ static struct lnet_path *best_by_ranks(const struct walk *w, bool *all_top)
 	unsigned int nr = 0;
 
 	for (path = next_path(w, NULL); path; path = next_path(w, path)) {
-		top = rank_link(path) > 0 && !lnet_path_routed(path) && lnet_path_whole(path);
-		*all_top &= top || lnet_path_routed(path);
+		top = rank_link(path) > 0 && !lnet_path_is_routed(path) &&
+		      lnet_path_is_healthy(path);
+		*all_top &= top || lnet_path_is_routed(path);
 		if (!nr++ || is_better(w, path, best, top && best_top, &at)) {
 			best = path;
 			best_top = top;
@@ -268,7 +269,7 @@ static struct lnet_path *best_by_ranks(const struct walk *w, bool *all_top)
 	return best;
 }
 
-/* NULL: no candidate. Also starts recovery of unhealthy ones, or lists all if s->look is set. */
+/* NULL: no candidate. Also starts recovery of unhealthy ones, or lists all if s->cands is set. */
 static struct lnet_path *best_path(struct walk *w)
 {
 	u64 range = READ_ONCE(w->sh->ln->tun.health_range);
@@ -277,7 +278,7 @@ static struct lnet_path *best_path(struct walk *w)
 
 	w->health_most = LNET_HEALTH_MAX;
 	best = best_by_ranks(w, &all_top);
-	if (likely(all_top && !w->s->look))
+	if (likely(all_top && !w->s->cands))
 		return best;
 	if (range && w->s->nr_cand > 1) {
 		w->health_more = (s64)range;
@@ -285,7 +286,7 @@ static struct lnet_path *best_path(struct walk *w)
 		best = best_by_ranks(w, &all_top);
 	}
 	for (path = next_path(w, NULL); path; path = next_path(w, path))
-		if (w->s->look)
+		if (w->s->cands)
 			look_add(w, path, best);
 		else
 			recover(w, path);
@@ -311,8 +312,8 @@ static struct lnet_path *choose(struct lnet_shard *sh, struct lnet_select *s,
 	struct lnet_path *sole = s->pni && ni ? lnet_path_find(s->pni, ni) : only_path(s->peer);
 	struct lnet_path *path;
 
-	if (unlikely(s->look))
-		s->look->nr = 0;
+	if (unlikely(s->cands))
+		s->cands->nr = 0;
 	if (!sole) {
 		/* Tried paths are excluded while an untried one with a usable route is left. */
 		for (path = s->tried ? next_path(&w, NULL) : NULL; path; path = next_path(&w, path))
@@ -327,7 +328,7 @@ static struct lnet_path *choose(struct lnet_shard *sh, struct lnet_select *s,
 	s->nr_cand = passes(&w, sole);
 	if (!s->nr_cand)
 		return NULL;
-	if (unlikely(s->look))
+	if (unlikely(s->cands))
 		look_add(&w, sole, sole);
 	else
 		recover(&w, sole);
@@ -360,7 +361,7 @@ static struct lnet_path *find(struct lnet_shard *sh, struct lnet_select *s)
 	path = choose(sh, s, s->ni ? s->ni : sticky, s->hop);
 	if (!path && s->hop)
 		path = choose(sh, s, s->ni, NULL);	/* s->hop no longer reaches the peer */
-	if (!sticky || (path && (!lnet_path_routed(path) || is_open(path))))
+	if (!sticky || (path && (!lnet_path_is_routed(path) || is_open(path))))
 		return path;
 	other = choose(sh, s, NULL, NULL);	/* sticky NI without usable path */
 	return path && other && !is_open(other) ? path : other;
@@ -380,7 +381,7 @@ static void taken(struct lnet_shard *sh, const struct lnet_select *s, struct lne
 	path->ni->sh[sh->ix].turn = sh->turn;
 	path->hop->turn = sh->turn;
 	path->pni->turn = sh->turn;
-	wear = READ_ONCE(path->ni->wear);
+	wear = READ_ONCE(path->ni->degradation);
 	if (likely(!wear))
 		return;
 	/* other NIs have precedence for a number of turns that the weight of this one defines */
@@ -413,11 +414,11 @@ struct lnet_path *lnet_select(struct lnet_shard *sh, struct lnet_select *s)
 	return path;
 }
 
-struct lnet_path *lnet_select_look(struct lnet_shard *sh, struct lnet_select *s,
-				   struct lnet_look *look)
+struct lnet_path *lnet_select_explain(struct lnet_shard *sh, struct lnet_select *s,
+				      struct lnet_cands *cands)
 {
 	lockdep_assert_held(&sh->lock);
-	s->look = look;
+	s->cands = cands;
 	return find(sh, s);
 }
 
@@ -432,7 +433,7 @@ static struct lnet_path *select_only(struct lnet_shard *sh, const struct lnet_pe
 
 	if (!path || (!peer->mr && (path->pni != to || to->sticky != path->ni)) ||
 	    path->pni->deleted || path->gone || path->ni->state != NI_ACTIVE ||
-	    path->ni->net != path->hop->net || !lnet_path_whole(path))
+	    path->ni->net != path->hop->net || !lnet_path_is_healthy(path))
 		return NULL;
 	path->ni->sh[sh->ix].turn = path->hop->turn = ++sh->turn;
 	lnet_rec_path(sh, 0, ONLY, path, sh->turn, 0);
@@ -451,7 +452,7 @@ struct lnet_path *lnet_op_choose(struct lnet_pass *p, struct lnet_op *op)
 	s = (struct lnet_select) {
 		.peer = op->peer, .ni = op->src_ni, .tried = op->tried,
 		.cpt = op->md ? op->md->cpt : -1, .bytes = op->len,
-		.request = lnet_op_request(op), .hop = op->via,
+		.request = lnet_op_is_request(op), .hop = op->via,
 		.pni = lnet_op_is_bound_to_dst(op) || !op->peer->mr ? op->dst_pni : NULL,
 	};
 	if (unlikely(op->kind == LNET_KIND_FORWARD))

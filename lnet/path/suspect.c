@@ -20,7 +20,7 @@ static u64 round_trips(const struct lnet *ln, const struct lnet_path *path)
 	return max(floor_ns, lnet_path_round_trip(path));
 }
 
-u64 lnet_path_suspect_after(const struct lnet *ln, const struct lnet_path *path)
+u64 lnet_path_response_timeout(const struct lnet *ln, const struct lnet_path *path)
 {
 	return max(round_trips(ln, path), path->gap_ns + path->gap_ns / 2);
 }
@@ -32,15 +32,15 @@ u64 lnet_path_suspect_after(const struct lnet *ln, const struct lnet_path *path)
  */
 static void gap_seen(const struct lnet *ln, struct lnet_path *path, u64 now_ns)
 {
-	u64 since_ns = max(path->evidence_ns, path->busy_ns), gap_ns;
+	u64 since_ns = max(path->liveness_ns, path->busy_ns), gap_ns;
 
 	if (path->gap_ns && now_ns - path->gap_set_ns >= GAP_HALVED_NS) {
 		path->gap_ns >>= min_t(u64, div_u64(now_ns - path->gap_set_ns, GAP_HALVED_NS), 32);
 		path->gap_set_ns = now_ns;
 	}
-	if ((!path->nr_wire && list_empty(&path->asked)) || now_ns <= since_ns)
+	if ((!path->nr_wire && list_empty(&path->await_reply)) || now_ns <= since_ns)
 		return;
-	gap_ns = min(now_ns - since_ns, 2 * lnet_path_suspect_after(ln, path));
+	gap_ns = min(now_ns - since_ns, 2 * lnet_path_response_timeout(ln, path));
 	if (gap_ns > READ_ONCE(ln->tun.hedge_floor) / 2 && gap_ns > path->gap_ns) {
 		path->gap_ns = gap_ns;
 		path->gap_set_ns = now_ns;
@@ -63,7 +63,7 @@ void lnet_path_suspect(struct lnet_pass *p, struct lnet_path *path)
 	lnet_path_recover_at(p->sh, path, p->now_ns);
 	if (path->recovering && !path->pinging) {	/* its ping is the next one */
 		lnet_probe_join(p->sh, path, p->now_ns);
-		list_move(&path->line, &p->sh->probes.line);
+		list_move(&path->probe_link, &p->sh->probes.queue);
 		lnet_probes_run(p);
 	}
 }
@@ -100,14 +100,14 @@ void lnet_path_alive(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns, 
 	bool was_down = path->down_ns, was_bad = was_down || path->suspect_ns;
 
 	lnet_rec_path(sh, now_ns, ALIVE, path, now_ns, rtt_ns);
-	if (path->evidence_ns != now_ns) {	/* a reply to a request reports it twice */
-		if (unlikely(now_ns - path->evidence_ns > NSEC_PER_MSEC))
+	if (path->liveness_ns != now_ns) {	/* a reply to a request reports it twice */
+		if (unlikely(now_ns - path->liveness_ns > NSEC_PER_MSEC))
 			gap_seen(sh->ln, path, now_ns);
-		path->evidence_ns = now_ns;
-		lnet_seen_add(path->ni->sh[sh->ix].heard, path->hop->ix, now_ns);
+		path->liveness_ns = now_ns;
+		lnet_seen_add(path->ni->sh[sh->ix].responded, path->hop->ix, now_ns);
 	}
 	if (unlikely(path->health < LNET_HEALTH_MAX))
-		lnet_blame_clear(sh, path);
+		lnet_attribution_clear(sh, path);
 	if (unlikely(was_bad)) {
 		path->back_ns = now_ns;
 		path->back_measured = false;
@@ -129,19 +129,20 @@ void lnet_path_alive(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns, 
 
 bool lnet_att_slow(const struct lnet_pass *p, const struct lnet_att *att)
 {
-	const struct lnet_path *trunk = att->path->trunk;
+	const struct lnet_path *first_hop = att->path->first_hop;
 
 	return (att->outcome == LNET_LOCAL_TIMEOUT || att->outcome == LNET_NETWORK_TIMEOUT) &&
 	       !(att->flags & LNET_ATTF_FAULT) && p->now_ns >= att->deadline_ns &&
-	       trunk->evidence_ns > att->posted_ns && trunk->evidence_ns + MOVING_NS > p->now_ns;
+	       first_hop->liveness_ns > att->posted_ns &&
+	       first_hop->liveness_ns + MOVING_NS > p->now_ns;
 }
 
-enum lnet_outcome lnet_att_silence(const struct lnet_att *att)
+enum lnet_outcome lnet_att_late_outcome(const struct lnet_att *att)
 {
 	/* on a routed path, only the router acknowledged the message */
-	bool acked = att->outcome == LNET_CONFIRMED && !lnet_path_routed(att->path);
+	bool acked = att->outcome == LNET_ACKNOWLEDGED && !lnet_path_is_routed(att->path);
 
-	return acked || att->path->evidence_ns > att->posted_ns ? LNET_REMOTE_TIMEOUT :
+	return acked || att->path->liveness_ns > att->posted_ns ? LNET_REMOTE_TIMEOUT :
 								  LNET_NETWORK_TIMEOUT;
 }
 

@@ -16,7 +16,7 @@
 static void answers_back(struct lnet_pass *p, struct lnet_entry *e, unsigned int nr)
 {
 	lockdep_assert_held(&e->sh->lock);
-	e->nr_answers -= nr;
+	e->nr_reply_ops -= nr;
 	lnet_entry_settle(p, e);
 	while (nr--)
 		lnet_entry_put(p, e);
@@ -51,20 +51,21 @@ void lnet_pass_backs(struct lnet_pass *p)
 	lnet_leave(p);
 }
 
-static struct lnet_op *answer(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e,
-			      enum lnet_op_type type)
+static struct lnet_op *reply_make(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e,
+				  enum lnet_op_type type)
 {
-	struct lnet_op *op = e && e->nr_answers == ANSWERS_MAX ? NULL : lnet_answer(p, rx, type);
+	struct lnet_op *op =
+		e && e->nr_reply_ops == ANSWERS_MAX ? NULL : lnet_reply_new(p, rx, type);
 
 	if (!op)
 		return NULL;
-	op->kind = LNET_KIND_ANSWER;
+	op->kind = LNET_KIND_REPLY;
 	op->binding = LNET_BIND_FIRST;
 	if (e) {
 		op->entry = e;
 		op->done = answered;
 		e->refs++;
-		e->nr_answers++;
+		e->nr_reply_ops++;
 	}
 	lnet_op_defer(p, op);
 	return op;
@@ -73,31 +74,31 @@ static struct lnet_op *answer(struct lnet_pass *p, struct lnet_rx *rx, struct ln
 /* The ACK covers this request alone, even if the PUT requested no ACK. */
 static void send_ack(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e, u32 mlength)
 {
-	struct lnet_op *op = answer(p, rx, e, LNET_OP_ACK);
+	struct lnet_op *op = reply_make(p, rx, e, LNET_OP_ACK);
 
 	if (!op)
 		return;
 	op->mlength = mlength;
-	op->wire.cookie[1] |= LNET_NAME_ALONE;
+	op->wire.cookie[1] |= LNET_REQID_ALONE;
 }
 
-static enum lnet_verdict refuse(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e,
-				u32 reason)
+static enum lnet_verdict request_reject(struct lnet_pass *p, struct lnet_rx *rx,
+					struct lnet_entry *e, u32 reason)
 {
-	send_ack(p, rx, e, LNET_REFUSED + reason);
+	send_ack(p, rx, e, LNET_REJECTED + reason);
 	return LNET_SKIP;
 }
 
 static void send_reply(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
 {
-	struct lnet_op *op = answer(p, rx, e, LNET_OP_REPLY);
+	struct lnet_op *op = reply_make(p, rx, e, LNET_OP_REPLY);
 
 	if (!op)
 		return;
 	op->len = e->mlength;
-	if (e->copy) {
-		op->copy = e->copy;
-		lnet_copy_get(e->copy);
+	if (e->sbuf) {
+		op->sbuf = e->sbuf;
+		lnet_sbuf_get(e->sbuf);
 	} else {
 		op->md = e->md;
 		op->md_off = e->offset;
@@ -107,13 +108,13 @@ static void send_reply(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entr
 static void answer_final(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
 {
 	if (e->reason)
-		refuse(p, rx, e, e->reason);
+		request_reject(p, rx, e, e->reason);
 	else if (e->type == LNET_OP_PUT)
 		send_ack(p, rx, e, e->mlength);
-	else if (e->copy || (e->md && !e->gone))
+	else if (e->sbuf || (e->md && !e->gone))
 		send_reply(p, rx, e);
 	else
-		refuse(p, rx, e, LNET_REFUSED_ANSWER_GONE);
+		request_reject(p, rx, e, LNET_REJECTED_DISCARDED);
 }
 
 /* ---- new requests and duplicates ------------------------------------------------------------- */
@@ -125,28 +126,29 @@ static void join(struct lnet_rx *rx, struct lnet_entry *e)
 	list_add_tail(&rx->link, &e->rxs);
 }
 
-static enum lnet_verdict land(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
+static enum lnet_verdict payload_receive(struct lnet_pass *p, struct lnet_rx *rx,
+					 struct lnet_entry *e)
 {
 	rx->offset = e->offset;
 	rx->mlength = e->mlength;
 	rx->md = e->md;
 	rx->into = lnet_md_buf(e->md, e->offset, e->mlength);
-	return lnet_rx_land(p, rx);
+	return lnet_rx_receive(p, rx);
 }
 
-/* A GET is final at its match, which fixes its data. rx->copy, from prepare(), caches them. */
+/* A GET is final at its match, which fixes its data. rx->sbuf, from prepare(), caches them. */
 static enum lnet_verdict get_matched(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
 {
 	struct lnet_buf from = lnet_md_buf(e->md, e->offset, e->mlength);
 
 	e->state = ENTRY_FINAL;
-	if (rx->copy && e->mlength <= rx->copy->len &&
-	    lnet_window_may_copy(p, e->w, rx->copy->len)) {
-		p->sh->copy_bytes += rx->copy->len;
-		e->w->copy_bytes += rx->copy->len;
-		lnet_buf_read(&from, 0, rx->copy->data, e->mlength);
-		e->copy = rx->copy;
-		rx->copy = NULL;
+	if (rx->sbuf && e->mlength <= rx->sbuf->len &&
+	    lnet_window_may_cache(p, e->w, rx->sbuf->len)) {
+		p->sh->cache_bytes += rx->sbuf->len;
+		e->w->cache_bytes += rx->sbuf->len;
+		lnet_buf_read(&from, 0, rx->sbuf->data, e->mlength);
+		e->sbuf = rx->sbuf;
+		rx->sbuf = NULL;
 	} else {		/* the memory that the GET reads is held */
 		e->held = 1;
 		e->w->nr_held++;
@@ -175,9 +177,9 @@ static enum lnet_verdict first_sight(struct lnet_pass *p, struct lnet_rx *rx, st
 	if (v == LNET_SKIP) {
 		lnet_rx_drop(p, rx, why);
 		e->state = ENTRY_FINAL;
-		e->reason = why == LNET_TOO_LONG ? LNET_REFUSED_TOO_LONG : LNET_REFUSED_NO_MATCH;
+		e->reason = why == LNET_TOO_LONG ? LNET_REJECTED_TOO_LONG : LNET_REJECTED_NO_MATCH;
 		lnet_window_reject(e->w, e);
-		v = refuse(p, rx, NULL, e->reason);
+		v = request_reject(p, rx, NULL, e->reason);
 		lnet_entry_put(p, e);
 		return v;
 	}
@@ -185,13 +187,13 @@ static enum lnet_verdict first_sight(struct lnet_pass *p, struct lnet_rx *rx, st
 		/* in the queue of the portal; only duplicates of @rx wait in e->rxs */
 		rx->entry = e;
 		e->refs++;
-		return lnet_rx_park(p, rx);
+		return lnet_rx_queue_lazy(p, rx);
 	}
 	matched(p, rx, e);
 	if (rx->type == LNET_OP_GET)
 		return get_matched(p, rx, e);
 	join(rx, e);
-	return land(p, rx, e);
+	return payload_receive(p, rx, e);
 }
 
 static enum lnet_verdict duplicate(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
@@ -214,7 +216,7 @@ static enum lnet_verdict duplicate(struct lnet_pass *p, struct lnet_rx *rx, stru
 	lnet_count(p->sh, dup_taken);
 	join(rx, e);
 	if (e->state == ENTRY_MATCHED)
-		return land(p, rx, e);
+		return payload_receive(p, rx, e);
 	lnet_rx_set_state(rx, RX_WAIT_MATCH);
 	return LNET_LATER;
 }
@@ -225,10 +227,10 @@ static enum lnet_verdict duplicate(struct lnet_pass *p, struct lnet_rx *rx, stru
  */
 static void prepare(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_shard *sh)
 {
-	u64 max = READ_ONCE(p->ln->tun.copy_max);
+	u64 max = READ_ONCE(p->ln->tun.reply_cache_max);
 
 	if (rx->type == LNET_OP_GET)
-		rx->answer = lnet_op_take(p->sh);
+		rx->reply_op = lnet_op_take(p->sh);
 	else if (p->sh == sh)
 		rx->spare = lnet_entry_take(sh);
 	if (rx->spare)
@@ -236,7 +238,7 @@ static void prepare(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_shard *
 	lnet_leave(p);
 	rx->spare = kzalloc(sizeof(*rx->spare), GFP_NOFS);
 	if (rx->type == LNET_OP_GET && rx->rlength <= max)
-		rx->copy = lnet_copy_new(rx->rlength);
+		rx->sbuf = lnet_sbuf_new(rx->rlength);
 }
 
 static struct lnet_entry *entry_new(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_window *w,
@@ -259,10 +261,10 @@ static struct lnet_entry *entry_new(struct lnet_pass *p, struct lnet_rx *rx, str
 	return e;
 }
 
-/* Rule 4: @seq is not finished, not old (at most H - W), and less than W above w->floor. */
+/* Rule 4: @seq is not finished, not old (at most H - W), and less than W above w->low. */
 static bool in_window(const struct lnet_window *w, u64 seq)
 {
-	return seq && seq >= w->floor && seq + w->W > w->high && seq < w->floor + w->W;
+	return seq && seq >= w->low && seq + w->W > w->high && seq < w->low + w->W;
 }
 
 /* False: the sender of @rx has no window, or @seq cannot be in it. Counts the reason. */
@@ -281,32 +283,32 @@ static bool has_window(struct lnet_pass *p, const struct lnet_rx *rx, const stru
 	return false;
 }
 
-enum lnet_verdict lnet_once_begin(struct lnet_pass *p, struct lnet_rx *rx)
+enum lnet_verdict lnet_dedup_begin(struct lnet_pass *p, struct lnet_rx *rx)
 {
-	u64 grant = rx->handle.cookie[0], seq, floor;
+	u64 session_id = rx->handle.cookie[0], seq, low;
 	u32 rejected;
 	struct lnet_shard *sh;
 	struct lnet_window *w;
 	struct lnet_entry *e;
 	bool alone;
 
-	rx->marked = 1;
-	rx->portal -= LNET_PORTAL_MARK;
-	seq = lnet_name_seq(&rx->handle, &alone);
-	sh = &p->ln->shard[lnet_grant_shard(p->ln, grant)];
+	rx->tracked = 1;
+	rx->portal -= LNET_PORTAL_TRACKED;
+	seq = lnet_reqid_seq(&rx->handle, &alone);
+	sh = &p->ln->shard[lnet_session_shard(p->ln, session_id)];
 	prepare(p, rx, sh);
 	lnet_enter(p, sh);
 	rx->hold_shard = p->sh->ix;
-	w = lnet_window_find(p->sh, grant);
+	w = lnet_window_find(p->sh, session_id);
 	if (!has_window(p, rx, w, seq))
-		return refuse(p, rx, NULL, LNET_REFUSED_NO_WINDOW);
+		return request_reject(p, rx, NULL, LNET_REJECTED_NO_WINDOW);
 	lnet_window_heard(p, w, rx);
 	if (unlikely(rx->claimed) && lnet_window_is_openers(w, rx))
 		lnet_rx_proven(p, rx);
-	floor = min(lnet_name_floor(&rx->handle), seq);
-	w->nr_open = seq - floor + 1;
-	lnet_window_floor(p, w, floor);
-	if (in_window(w, seq) && !lnet_window_fit(p, &w, grant, seq))
+	low = min(lnet_reqid_low(&rx->handle), seq);
+	w->nr_open = seq - low + 1;
+	lnet_window_advance(p, w, low);
+	if (in_window(w, seq) && !lnet_window_fit(p, &w, session_id, seq))
 		return LNET_SKIP;
 	if (!in_window(w, seq)) {	/* last: lnet_window_fit() may have released the lock */
 		lnet_count(p->sh, dup_old);
@@ -320,7 +322,7 @@ enum lnet_verdict lnet_once_begin(struct lnet_pass *p, struct lnet_rx *rx)
 		rejected = lnet_window_rejected(w, seq);
 		if (rejected) {
 			lnet_count(p->sh, dup_final);
-			return refuse(p, rx, NULL, rejected);
+			return request_reject(p, rx, NULL, rejected);
 		}
 	}
 	if (unlikely(!lnet_window_room(p, w))) {
@@ -329,7 +331,7 @@ enum lnet_verdict lnet_once_begin(struct lnet_pass *p, struct lnet_rx *rx)
 	}
 	if (rx->type == LNET_OP_GET && !lnet_window_may_hold(p, w))
 		return LNET_SKIP;
-	if (!rx->spare || (rx->type == LNET_OP_GET && !rx->answer) || !lnet_rx_reserve(p, rx)) {
+	if (!rx->spare || (rx->type == LNET_OP_GET && !rx->reply_op) || !lnet_rx_prealloc(p, rx)) {
 		lnet_count(p->sh, rx_no_memory);	/* the sender may retransmit */
 		return LNET_SKIP;
 	}
@@ -346,7 +348,7 @@ static void forget(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e
 	list_for_each_entry_safe(other, next, &e->rxs, link) {
 		list_del_init(&other->link);
 		other->entry = NULL;
-		lnet_rx_owe(p, other, LNET_SKIP);
+		lnet_rx_defer(p, other, LNET_SKIP);
 		lnet_entry_put(p, e);
 	}
 	if (e->w)
@@ -362,30 +364,30 @@ static void end_wait(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict 
 	struct lnet_entry *e = rx->entry;
 	struct lnet_rx *other;
 
-	if (v != LNET_LAND) {
+	if (v != LNET_RECEIVE) {
 		lnet_rx_drop(p, rx, why);
 		forget(p, rx, e);
-		lnet_rx_owe(p, rx, LNET_SKIP);
+		lnet_rx_defer(p, rx, LNET_SKIP);
 		return;
 	}
 	matched(p, rx, e);
 	list_add(&rx->link, &e->rxs);
 	list_for_each_entry(other, &e->rxs, link) {
-		land(p, other, e);
-		lnet_rx_owe(p, other, LNET_LAND);
+		payload_receive(p, other, e);
+		lnet_rx_defer(p, other, LNET_RECEIVE);
 	}
 }
 
-void lnet_once_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v,
-		       enum lnet_outcome why)
+void lnet_dedup_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v,
+			enum lnet_outcome why)
 {
-	/* lnet_once_begin() queues @rx before it sets rx->entry, and holds this lock meanwhile. */
+	/* lnet_dedup_begin() queues @rx before it sets rx->entry, and holds this lock meanwhile. */
 	lnet_enter(p, &p->ln->shard[rx->hold_shard]);
 	end_wait(p, rx, v, why);
 	lnet_leave(p);
 }
 
-bool lnet_once_gone(struct lnet_pass *p, struct lnet_rx *rx)
+bool lnet_dedup_gone(struct lnet_pass *p, struct lnet_rx *rx)
 {
 	enum lnet_outcome why = LNET_NO_MATCH;
 	struct lnet_entry *e;
@@ -395,7 +397,7 @@ bool lnet_once_gone(struct lnet_pass *p, struct lnet_rx *rx)
 	lnet_leave(p);
 	lnet_enter(p, &p->ln->shard[rx->hold_shard]);
 	e = rx->entry;		/* not before: another thread may have ended the wait */
-	if (!e || rx->landed) {
+	if (!e || rx->received) {
 		lnet_leave(p);
 		return false;
 	}
@@ -420,7 +422,7 @@ bool lnet_once_gone(struct lnet_pass *p, struct lnet_rx *rx)
 		lnet_entry_put(p, e);
 		at = list_first_entry(&e->rxs, struct lnet_rx, link);
 		list_del_init(&at->link);
-		v = lnet_rx_reserve(p, at) ? lnet_match(p, at, &why) : LNET_SKIP;
+		v = lnet_rx_prealloc(p, at) ? lnet_match(p, at, &why) : LNET_SKIP;
 		if (v != LNET_LATER)
 			end_wait(p, at, v, why);
 	}
@@ -431,7 +433,7 @@ bool lnet_once_gone(struct lnet_pass *p, struct lnet_rx *rx)
 
 /* ---- the end of a receive -------------------------------------------------------------------- */
 
-static void landed(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
+static void payload_received(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
 {
 	struct lnet_rx *other;
 
@@ -462,7 +464,7 @@ static bool gives_way(const struct lnet_rx *rx, const struct lnet_entry *e, enum
 			 (how == LNET_ABORTED || !lnet_nid_is_lo(&rx->from->nid)));
 }
 
-void lnet_once_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how)
+void lnet_dedup_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how)
 {
 	struct lnet_entry *e = rx->entry;
 
@@ -471,7 +473,7 @@ void lnet_once_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome h
 	lockdep_assert_held(&p->ln->shard[rx->hold_shard].lock);
 	rx->ni->sh[rx->hold_shard].holds--;
 	if (how == LNET_OK && e->state == ENTRY_MATCHED) {
-		landed(p, rx, e);
+		payload_received(p, rx, e);
 	} else if (e->state == ENTRY_FINAL && e->w && (how == LNET_OK || how == LNET_STOPPED)) {
 		answer_final(p, rx, e);	/* a duplicate requests the reply on its path */
 	} else if (gives_way(rx, e, how)) {
@@ -493,18 +495,18 @@ void lnet_once_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome h
 
 /* ---- confirm messages ------------------------------------------------------------------------ */
 
-enum lnet_verdict lnet_once_confirm(struct lnet_pass *p, struct lnet_rx *rx)
+enum lnet_verdict lnet_dedup_confirm(struct lnet_pass *p, struct lnet_rx *rx)
 {
-	u64 grant = rx->handle.cookie[0];
+	u64 session_id = rx->handle.cookie[0];
 	struct lnet_window *w;
 	bool alone;
 
-	lnet_enter(p, &p->ln->shard[lnet_grant_shard(p->ln, grant)]);
-	w = lnet_window_find(p->sh, grant);
+	lnet_enter(p, &p->ln->shard[lnet_session_shard(p->ln, session_id)]);
+	w = lnet_window_find(p->sh, session_id);
 	if (w && lnet_window_is_foreign(w, rx))
 		lnet_count(p->sh, not_opener);
 	else if (w)
-		lnet_window_floor(p, w, min(lnet_name_seq(&rx->handle, &alone), w->high + 1));
+		lnet_window_advance(p, w, min(lnet_reqid_seq(&rx->handle, &alone), w->high + 1));
 	return LNET_SKIP;
 }
 
@@ -518,9 +520,9 @@ static void rename_or_fail(struct lnet_pass *p, struct lnet_op *op)
 	struct lnet_att *att = first ? first : hedge;
 
 	/* MAYBE: another attempt may have been delivered. A router may have sent one twice. */
-	if ((op->tries > 1 && (op->flags & LNET_OPF_MAYBE)) || (op->flags & LNET_OPF_ROUTED) ||
-	    op->nr_held || (first && hedge) || !list_empty(&op->landings)) {
-		op->flags |= LNET_OPF_MAYBE;
+	if ((op->tries > 1 && (op->flags & LNET_OPF_UNKNOWN)) || (op->flags & LNET_OPF_ROUTED) ||
+	    op->nr_held || (first && hedge) || !list_empty(&op->receives)) {
+		op->flags |= LNET_OPF_UNKNOWN;
 		lnet_op_finish(p, op, LNET_NO_WINDOW);
 		return;
 	}
@@ -528,8 +530,8 @@ static void rename_or_fail(struct lnet_pass *p, struct lnet_op *op)
 		lnet_rec_att(p, DROP, att, 0, 0);
 		lnet_att_drop(p, att);
 	}
-	lnet_op_rename(p, op);
-	op->flags &= ~(LNET_OPF_MAYBE | LNET_OPF_COPY);
+	lnet_op_lose_id(p, op);
+	op->flags &= ~(LNET_OPF_UNKNOWN | LNET_OPF_HEDGE);
 	op->tried = 0;
 	op->tries = 0;
 	op->unsent = 0;
@@ -538,7 +540,7 @@ static void rename_or_fail(struct lnet_pass *p, struct lnet_op *op)
 		lnet_op_set_state(op, OP_TRY);
 	lnet_op_set_state(op, OP_RESOLVE);
 	/* An earlier rejection ended the old session, and a new one is open already. */
-	if (lnet_contact_ready(p, op->peer)) {
+	if (lnet_session_is_ready(p, op->peer)) {
 		lnet_rec_op_anew(p, op);
 		lnet_op_try(p, op, NULL);
 		return;
@@ -551,15 +553,15 @@ static void rename_or_fail(struct lnet_pass *p, struct lnet_op *op)
 void lnet_rejection_take(struct lnet_pass *p, struct lnet_op *op, u32 reason, struct lnet_path *via)
 {
 	static const u8 outcome[] = {
-		[LNET_REFUSED_NO_MATCH] = LNET_NO_MATCH,
-		[LNET_REFUSED_TOO_LONG] = LNET_TOO_LONG,
-		[LNET_REFUSED_ANSWER_GONE] = LNET_ANSWER_GONE,
-		[LNET_REFUSED_NOT_PERMITTED] = LNET_NOT_PERMITTED,
+		[LNET_REJECTED_NO_MATCH] = LNET_NO_MATCH,
+		[LNET_REJECTED_TOO_LONG] = LNET_TOO_LONG,
+		[LNET_REJECTED_DISCARDED] = LNET_REPLY_DISCARDED,
+		[LNET_REJECTED_NOT_PERMITTED] = LNET_NOT_PERMITTED,
 	};
 
-	if (reason == LNET_REFUSED_ON_THE_WAY) {
+	if (reason == LNET_REJECTED_BY_ROUTER) {
 		if (via)
-			lnet_gateway_refused(p, via);
+			lnet_gateway_rejected(p, via);
 		lnet_op_stopped(p, op, via);
 		return;
 	}
@@ -567,15 +569,15 @@ void lnet_rejection_take(struct lnet_pass *p, struct lnet_op *op, u32 reason, st
 		lnet_path_alive(p->sh, via, p->now_ns, 0);
 	lnet_rec_op(p, PIN, op, 0, 0);
 	op->pins++;
-	if (reason == LNET_REFUSED_NO_WINDOW) {
-		lnet_contact_grant_void(p, op->peer, op->wire.cookie[0]);
+	if (reason == LNET_REJECTED_NO_WINDOW) {
+		lnet_session_expire(p, op->peer, op->wire.cookie[0]);
 		if (op->type == LNET_OP_PUT || op->type == LNET_OP_GET)
 			rename_or_fail(p, op);
 	} else if (reason < ARRAY_SIZE(outcome) && outcome[reason]) {
-		if (reason == LNET_REFUSED_ANSWER_GONE)
-			op->flags |= LNET_OPF_MAYBE;
+		if (reason == LNET_REJECTED_DISCARDED)
+			op->flags |= LNET_OPF_UNKNOWN;
 		else
-			op->flags &= ~LNET_OPF_MAYBE;
+			op->flags &= ~LNET_OPF_UNKNOWN;
 		lnet_op_finish(p, op, outcome[reason]);
 	}
 	lnet_rec_op(p, UNPIN, op, 0, 0);

@@ -22,7 +22,7 @@ static bool is_from(const struct lnet_rx *rx, const struct lnet_peer *peer)
 }
 
 /* The operation that awaits @rx; NULL: none does, or its request was sent to another node. */
-static struct lnet_op *asked(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_op_type type)
+static struct lnet_op *request_find(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_op_type type)
 {
 	struct lnet_peer *peer = rx->src->peer;
 	struct lnet_op *op;
@@ -30,12 +30,12 @@ static struct lnet_op *asked(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_
 	if (rx->handle.cookie[0] == p->ln->instance)
 		op = lnet_slot_find(p->ln, p->sh, &rx->handle);
 	else
-		op = lnet_op_by_name(peer, &rx->handle);
-	if (!op || (op->type != type && !(type == LNET_OP_PUT && rx->mlength >= LNET_REFUSED)) ||
-	    lnet_op_over(op)) {
-		lnet_count(p->sh, dup_answer);
+		op = lnet_op_by_id(peer, &rx->handle);
+	if (!op || (op->type != type && !(type == LNET_OP_PUT && rx->mlength >= LNET_REJECTED)) ||
+	    lnet_op_is_over(op)) {
+		lnet_count(p->sh, dup_reply);
 		/* A rejected request holds no memory. A confirm message may be rejected itself. */
-		if (rx->handle.cookie[0] == peer->tx.grant && rx->mlength < LNET_REFUSED)
+		if (rx->handle.cookie[0] == peer->tx.session_id && rx->mlength < LNET_REJECTED)
 			lnet_confirm_again(p, peer);
 		return NULL;
 	}
@@ -46,7 +46,7 @@ static struct lnet_op *asked(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_
 	if (unlikely(!is_from(rx, op->peer) ||
 		     (rx->src_pid != LNET_PID && rx->src_pid != op->target_pid &&
 		      op->kind == LNET_KIND_USER))) {
-		lnet_count(p->sh, stranger_answer);
+		lnet_count(p->sh, unexpected_reply);
 		return NULL;
 	}
 	lnet_rx_proven(p, rx);
@@ -55,37 +55,37 @@ static struct lnet_op *asked(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_
 
 static bool use_md(struct lnet_op *op)
 {
-	if (!op->md || (op->flags & LNET_OPF_ANSWERED))
+	if (!op->md || (op->flags & LNET_OPF_REPLIED))
 		return true;
 	/* An exhausted MD still gets the reply to its operation; an unlinked MD does not. */
 	if (!lnet_md_use_again(op->md) && lnet_md_aborted(op->md))
 		return false;
-	op->flags |= LNET_OPF_ANSWERED;
+	op->flags |= LNET_OPF_REPLIED;
 	return true;
 }
 
 /* Ends @op if the cumulative ACK @rx covers all PUTs, or @op wants no ACK. False: it did not. */
 static bool merged_one(struct lnet_pass *p, struct lnet_op *op, const struct lnet_rx *rx)
 {
-	bool all = rx->handle.cookie[1] & LNET_NAME_ALL;
+	bool all = rx->handle.cookie[1] & LNET_REQID_ALL;
 
 	if (!lnet_op_is_acked_unseen(op) && !(all && (op->flags & LNET_OPF_ACK)))
 		return false;
-	if (lnet_op_over(op) || ((op->flags & LNET_OPF_ACK) && !use_md(op)))
+	if (lnet_op_is_over(op) || ((op->flags & LNET_OPF_ACK) && !use_md(op)))
 		return false;
 	op->mlength = op->len;
-	lnet_op_answered(p, op, rx->path);
+	lnet_op_replied(p, op, rx->path);
 	return true;
 }
 
-/* As merged_ack(), for requests of an expired session, which are in peer->voided. */
+/* As merged_ack(), for requests of an expired session, which are in peer->expired. */
 static void merged_slow(struct lnet_pass *p, struct lnet_rx *rx, u64 last)
 {
 	struct lnet_peer *peer = rx->src->peer;
 	struct lnet_op *op;
 
 again:
-	list_for_each_entry(op, &peer->voided, voided)
+	list_for_each_entry(op, &peer->expired, expired)
 		if (lnet_op_seq(op) <= last && op->wire.cookie[0] == rx->handle.cookie[0] &&
 		    merged_one(p, op, rx))
 			goto again;	/* the end of one request may start or end others */
@@ -97,21 +97,21 @@ static void merged_ack(struct lnet_pass *p, struct lnet_rx *rx)
 	struct lnet_peer *peer = rx->src->peer;
 	struct lnet_txwin *tx = &peer->tx;
 	bool alone;
-	u64 last = lnet_name_seq(&rx->handle, &alone), seq;
+	u64 last = lnet_reqid_seq(&rx->handle, &alone), seq;
 
 	if (!is_from(rx, peer)) {
-		lnet_count(p->sh, stranger_answer);
+		lnet_count(p->sh, unexpected_reply);
 		return;
 	}
-	if (!tx->grant || rx->handle.cookie[0] != tx->grant) {
-		if (!list_empty(&peer->voided))
+	if (!tx->session_id || rx->handle.cookie[0] != tx->session_id) {
+		if (!list_empty(&peer->expired))
 			merged_slow(p, rx, last);
 		else
 			lnet_count(p->sh, bad_handle);
 		return;
 	}
 	if (last >= tx->next) {
-		lnet_count(p->sh, long_answer);
+		lnet_count(p->sh, long_reply);
 		return;
 	}
 	lnet_rx_proven(p, rx);
@@ -131,22 +131,22 @@ enum lnet_verdict lnet_ack_take(struct lnet_pass *p, struct lnet_rx *rx, const s
 
 	rx->handle = hdr->msg.ack.dst_wmd;
 	rx->mlength = hdr->msg.ack.mlength;
-	if (rx->handle.cookie[0] != p->ln->instance && rx->mlength < LNET_REFUSED)
-		lnet_name_seq(&rx->handle, &alone);
+	if (rx->handle.cookie[0] != p->ln->instance && rx->mlength < LNET_REJECTED)
+		lnet_reqid_seq(&rx->handle, &alone);
 	if (!alone) {
 		merged_ack(p, rx);
 		return LNET_SKIP;
 	}
-	op = asked(p, rx, LNET_OP_PUT);
+	op = request_find(p, rx, LNET_OP_PUT);
 	if (!op)
 		return LNET_SKIP;
-	if (rx->mlength >= LNET_REFUSED && op->id_state == ID_DRAWN) {
-		lnet_rejection_take(p, op, rx->mlength - LNET_REFUSED, rx->path);
+	if (rx->mlength >= LNET_REJECTED && op->id_state == ID_DRAWN) {
+		lnet_rejection_take(p, op, rx->mlength - LNET_REJECTED, rx->path);
 	} else if (unlikely(rx->mlength > op->len)) {	/* more than was sent */
-		lnet_count(p->sh, long_answer);
+		lnet_count(p->sh, long_reply);
 	} else if (!(op->flags & LNET_OPF_ACK) || use_md(op)) {
 		op->mlength = rx->mlength;
-		lnet_op_answered(p, op, rx->path);
+		lnet_op_replied(p, op, rx->path);
 	}
 	return LNET_SKIP;
 }
@@ -158,11 +158,11 @@ enum lnet_verdict lnet_reply_take(struct lnet_pass *p, struct lnet_rx *rx,
 	struct lnet_op *op;
 
 	rx->handle = hdr->msg.reply.dst_wmd;
-	op = asked(p, rx, LNET_OP_GET);
+	op = request_find(p, rx, LNET_OP_GET);
 	if (!op)
 		return LNET_SKIP;
 	if (want > op->len) {
-		lnet_count(p->sh, long_answer);
+		lnet_count(p->sh, long_reply);
 		if (op->md && !(op->md->options & LNET_MD_TRUNCATE))
 			return lnet_rx_drop(p, rx, LNET_TOO_LONG);
 		want = op->len;
@@ -170,12 +170,12 @@ enum lnet_verdict lnet_reply_take(struct lnet_pass *p, struct lnet_rx *rx,
 	if (!use_md(op))
 		return LNET_SKIP;
 	rx->get = op;
-	list_add_tail(&rx->link, &op->landings);
+	list_add_tail(&rx->link, &op->receives);
 	if (op->md)
 		rx->into = lnet_md_buf(op->md, op->md_off, want);
 	else
 		rx->into = (struct lnet_buf){ .frags = op->sink, .nr = 1, .len = want };
-	return lnet_rx_land(p, rx);
+	return lnet_rx_receive(p, rx);
 }
 
 void lnet_reply_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how)
@@ -188,9 +188,9 @@ void lnet_reply_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome 
 	list_del_init(&rx->link);
 	lockdep_assert_held(&p->ln->shard[rx->hold_shard].lock);
 	rx->ni->sh[rx->hold_shard].holds--;
-	if (how == LNET_OK && !lnet_op_over(op)) {
+	if (how == LNET_OK && !lnet_op_is_over(op)) {
 		op->mlength = rx->want;
-		lnet_op_answered(p, op, lnet_rx_path(rx));
+		lnet_op_replied(p, op, lnet_rx_path(rx));
 	}
 	lnet_rec_op(p, UNPIN, op, 0, 0);
 	lnet_op_unpin(p, op);

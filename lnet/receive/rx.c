@@ -60,7 +60,7 @@ struct lnet_rx *lnet_rx_get(struct lnet_pass *p)
 	}
 	INIT_LIST_HEAD(&rx->link);
 	INIT_LIST_HEAD(&rx->stop);
-	INIT_LIST_HEAD(&rx->owed);
+	INIT_LIST_HEAD(&rx->deferred);
 	return rx;
 }
 
@@ -76,12 +76,12 @@ void lnet_rx_free(struct lnet_pass *p, struct lnet_rx *rx)
 	}
 	if (rx->evt)
 		lnet_evt_free(rx->evt);
-	if (rx->answer && sh)
-		lnet_op_recycle(sh, rx->answer);
-	else if (rx->answer)
-		lnet_op_free(rx->answer);
-	if (rx->copy)
-		lnet_copy_put(rx->copy);
+	if (rx->reply_op && sh)
+		lnet_op_recycle(sh, rx->reply_op);
+	else if (rx->reply_op)
+		lnet_op_free(rx->reply_op);
+	if (rx->sbuf)
+		lnet_sbuf_put(rx->sbuf);
 	if (rx->spare)
 		kfree(rx->spare);
 	if (rx->fwd)
@@ -123,31 +123,31 @@ enum lnet_verdict lnet_rx_drop(struct lnet_pass *p, struct lnet_rx *rx, enum lne
 
 /* ---- helpers shared with dedup.c and reply.c ------------------------------------------------- */
 
-enum lnet_verdict lnet_rx_land(struct lnet_pass *p, struct lnet_rx *rx)
+enum lnet_verdict lnet_rx_receive(struct lnet_pass *p, struct lnet_rx *rx)
 {
 	WARN_ON_ONCE(rx->into.len > rx->payload_len);
 	rx->want = min(rx->into.len, rx->payload_len);	/* no more was sent */
-	rx->verdict = LNET_LAND;
-	lnet_rx_set_state(rx, RX_LAND);
+	rx->verdict = LNET_RECEIVE;
+	lnet_rx_set_state(rx, RX_RECEIVE);
 	rx->ni->sh[p->sh->ix].holds++;
 	rx->hold_shard = p->sh->ix;
-	return LNET_LAND;
+	return LNET_RECEIVE;
 }
 
-enum lnet_verdict lnet_rx_park(struct lnet_pass *p, struct lnet_rx *rx)
+enum lnet_verdict lnet_rx_queue_lazy(struct lnet_pass *p, struct lnet_rx *rx)
 {
-	lnet_count(p->sh, parked);
+	lnet_count(p->sh, lazy_waits);
 	lnet_rx_set_state(rx, RX_WAIT_MATCH);
-	lnet_look_by(p->ln, &p->ln->shard[0].park_ns,
-		     p->now_ns + READ_ONCE(p->ln->tun.transaction_timeout));
+	lnet_job_schedule(p->ln, &p->ln->shard[0].lazy_ns,
+			  p->now_ns + READ_ONCE(p->ln->tun.transaction_timeout));
 	return LNET_LATER;
 }
 
-void lnet_rx_owe(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v)
+void lnet_rx_defer(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v)
 {
 	rx->verdict = v;
-	rx->landed = 1;
-	list_add_tail(&rx->owed, &p->land);
+	rx->received = 1;
+	list_add_tail(&rx->deferred, &p->receive);
 }
 
 void lnet_rx_proven(const struct lnet_pass *p, const struct lnet_rx *rx)
@@ -169,7 +169,7 @@ struct lnet_evt *lnet_rx_event(struct lnet_rx *rx, enum lnet_event_kind kind)
 	rx->evt = NULL;
 	ev->kind = kind;		/* sets all fields but those that lnet_md_post() sets */
 	ev->final = true;
-	ev->perhaps = false;
+	ev->delivery_unknown = false;
 	ev->status = 0;
 	ev->outcome = LNET_OK;
 	ev->op_ptr = NULL;
@@ -189,11 +189,11 @@ struct lnet_evt *lnet_rx_event(struct lnet_rx *rx, enum lnet_event_kind kind)
 	return e;
 }
 
-struct lnet_op *lnet_answer(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_op_type type)
+struct lnet_op *lnet_reply_new(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_op_type type)
 {
-	struct lnet_op *op = rx->answer ? rx->answer : lnet_op_take(p->sh);
+	struct lnet_op *op = rx->reply_op ? rx->reply_op : lnet_op_take(p->sh);
 
-	rx->answer = NULL;
+	rx->reply_op = NULL;
 	if (!op)
 		return NULL;
 	op->type = type;
@@ -209,7 +209,7 @@ struct lnet_op *lnet_answer(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_o
 	}
 	op->src_ni = rx->ni;
 	lnet_ni_get(op->src_ni);
-	op->kind = LNET_KIND_STOCK_ANSWER;
+	op->kind = LNET_KIND_STOCK_REPLY;
 	op->binding = LNET_BIND_FIXED;
 	op->target = rx->src_nid;
 	op->target_pid = rx->src_pid;
@@ -227,11 +227,11 @@ static void get_replied(struct lnet_pass *p, struct lnet_op *op)
 
 	e->ev.status = err;
 	e->ev.outcome = op->outcome;
-	e->ev.perhaps = err && (op->flags & LNET_OPF_MAYBE);
+	e->ev.delivery_unknown = err && (op->flags & LNET_OPF_UNKNOWN);
 	lnet_md_post(p, op->md, e, true);
 }
 
-bool lnet_rx_reserve(struct lnet_pass *p, struct lnet_rx *rx)
+bool lnet_rx_prealloc(struct lnet_pass *p, struct lnet_rx *rx)
 {
 	if (!rx->evt)
 		rx->evt = lnet_evt_take(p->sh);
@@ -244,23 +244,23 @@ static enum lnet_verdict plain_begin(struct lnet_pass *p, struct lnet_rx *rx)
 	enum lnet_verdict v;
 	struct lnet_op *op;
 
-	if (!lnet_rx_reserve(p, rx))
+	if (!lnet_rx_prealloc(p, rx))
 		return lnet_rx_drop(p, rx, LNET_NO_MEMORY);
 	if (rx->type == LNET_OP_GET || rx->wants_ack) {
-		rx->answer = lnet_op_take(p->sh);
-		if (!rx->answer)
+		rx->reply_op = lnet_op_take(p->sh);
+		if (!rx->reply_op)
 			return lnet_rx_drop(p, rx, LNET_NO_MEMORY);
 	}
 	v = lnet_match(p, rx, &why);
 	if (v == LNET_SKIP)
 		return lnet_rx_drop(p, rx, why);
 	if (v == LNET_LATER)
-		return lnet_rx_park(p, rx);
+		return lnet_rx_queue_lazy(p, rx);
 	if (rx->type == LNET_OP_PUT) {
 		rx->into = lnet_md_buf(rx->md, rx->offset, rx->mlength);
-		return lnet_rx_land(p, rx);
+		return lnet_rx_receive(p, rx);
 	}
-	op = lnet_answer(p, rx, LNET_OP_REPLY);
+	op = lnet_reply_new(p, rx, LNET_OP_REPLY);
 	op->md = rx->md;
 	op->md_off = rx->offset;
 	op->len = rx->mlength;
@@ -279,7 +279,7 @@ static void plain_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcom
 	lnet_enter(p, &p->ln->shard[rx->hold_shard]);
 	rx->ni->sh[rx->hold_shard].holds--;
 	if (how == LNET_OK && rx->wants_ack && !(md && md->options & LNET_MD_ACK_DISABLE)) {
-		struct lnet_op *op = lnet_answer(p, rx, LNET_OP_ACK);
+		struct lnet_op *op = lnet_reply_new(p, rx, LNET_OP_ACK);
 
 		op->mlength = rx->mlength;
 		lnet_op_defer(p, op);
@@ -302,17 +302,17 @@ static enum lnet_verdict push_begin(struct lnet_pass *p, struct lnet_rx *rx)
 {
 	u32 len = min(rx->payload_len, READ_ONCE(p->ln->disc.push_len));
 
-	rx->answer = rx->wants_ack ? lnet_op_take(p->sh) : NULL;
+	rx->reply_op = rx->wants_ack ? lnet_op_take(p->sh) : NULL;
 	lnet_leave(p);
-	rx->copy = lnet_copy_new(len);
-	if (rx->wants_ack && !rx->answer)
-		rx->answer = lnet_op_new();
+	rx->sbuf = lnet_sbuf_new(len);
+	if (rx->wants_ack && !rx->reply_op)
+		rx->reply_op = lnet_op_new();
 	lnet_enter_pni(p, rx->src);
-	if (!rx->copy || (rx->wants_ack && !rx->answer))
+	if (!rx->sbuf || (rx->wants_ack && !rx->reply_op))
 		return lnet_rx_drop(p, rx, LNET_NO_MEMORY);
 	rx->mlength = len;
-	rx->into = (struct lnet_buf){ .frags = &rx->copy->frag, .nr = 1, .len = len };
-	return lnet_rx_land(p, rx);
+	rx->into = (struct lnet_buf){ .frags = &rx->sbuf->frag, .nr = 1, .len = len };
+	return lnet_rx_receive(p, rx);
 }
 
 /* ---- dispatch -------------------------------------------------------------------------------- */
@@ -335,20 +335,20 @@ static enum lnet_verdict take_request(struct lnet_pass *p, struct lnet_rx *rx,
 		rx->offset = hdr->msg.get.src_offset;
 		rx->rlength = hdr->msg.get.sink_length;
 	}
-	if (unlikely(lnet_answers_full(p, rx->from)))
+	if (unlikely(lnet_replies_full(p, rx->from)))
 		return lnet_rx_drop(p, rx, LNET_CANCELED);
-	if (rx->portal >= 2 * LNET_PORTAL_MARK)
+	if (rx->portal >= 2 * LNET_PORTAL_TRACKED)
 		return lnet_rx_drop(p, rx, LNET_NO_MATCH);
-	if (rx->portal == LNET_PORTAL_MARK && rx->match_bits == LNET_OPEN_MATCHBITS &&
+	if (rx->portal == LNET_PORTAL_TRACKED && rx->match_bits == LNET_OPEN_MATCHBITS &&
 	    rx->type == LNET_OP_GET)
 		return lnet_session_open(p, rx, hdr);
-	if (rx->portal == LNET_PORTAL_MARK && rx->match_bits == LNET_CONFIRM_MATCHBITS &&
+	if (rx->portal == LNET_PORTAL_TRACKED && rx->match_bits == LNET_CONFIRM_MATCHBITS &&
 	    rx->type == LNET_OP_PUT)
-		return lnet_once_confirm(p, rx);
-	if (rx->portal >= LNET_PORTAL_MARK)
-		return lnet_once_begin(p, rx);
+		return lnet_dedup_confirm(p, rx);
+	if (rx->portal >= LNET_PORTAL_TRACKED)
+		return lnet_dedup_begin(p, rx);
 	if (rx->portal == LNET_PORTAL_RESERVED && rx->match_bits == LNET_PING_MATCHBITS)
-		return rx->type == LNET_OP_GET ? p->ln->hooks->ping_answer(p, rx, hdr)
+		return rx->type == LNET_OP_GET ? p->ln->hooks->ping_reply(p, rx, hdr)
 					       : push_begin(p, rx);
 	return plain_begin(p, rx);
 }
@@ -374,7 +374,7 @@ static int address(struct lnet_pass *p, const struct lnet_ni *ni, const struct l
 static bool is_routers_word(const struct lnet_hdr *hdr)
 {
 	return hdr->type == LNET_MSG_ACK &&
-	       hdr->msg.ack.mlength == LNET_REFUSED + LNET_REFUSED_ON_THE_WAY;
+	       hdr->msg.ack.mlength == LNET_REJECTED + LNET_REJECTED_BY_ROUTER;
 }
 
 /*
@@ -399,7 +399,7 @@ static bool drop_forged(struct lnet_pass *p, struct lnet_rx *rx, bool forward)
 	if (same)
 		return false;
 	if (rx->type == LNET_MSG_ACK || rx->type == LNET_MSG_REPLY)
-		lnet_count(p->sh, stranger_answer);
+		lnet_count(p->sh, unexpected_reply);
 	else
 		lnet_count(p->sh, forged_source);
 	lnet_rx_drop(p, rx, LNET_CANCELED);
@@ -492,7 +492,7 @@ static enum lnet_verdict dispatch(struct lnet_pass *p, struct lnet_rx *rx,
 	    READ_ONCE(rx->ni->state) >= NI_STOPPING)
 		return LNET_CLOSE;
 	if (unlikely(rx->from->gw))
-		lnet_gateway_heard(p, rx, is_routers_word(hdr));
+		lnet_gateway_alive(p, rx, is_routers_word(hdr));
 	if (v == FORWARD && unlikely(!is_sender) && drop_forged(p, rx, true))
 		return LNET_SKIP;
 	if (v == FORWARD)
@@ -581,8 +581,8 @@ void lnet_rx_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how
 		p->ln->hooks->forward_rx.done(p, rx, how);
 	else if (rx->get)
 		lnet_reply_done(p, rx, how);
-	else if (rx->marked)
-		lnet_once_done(p, rx, how);
+	else if (rx->tracked)
+		lnet_dedup_done(p, rx, how);
 	else
 		plain_done(p, rx, how);
 }
@@ -590,18 +590,18 @@ void lnet_rx_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how
 void lnet_rx_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v,
 		     enum lnet_outcome why)
 {
-	if (rx->marked) {
-		lnet_once_matched(p, rx, v, why);
+	if (rx->tracked) {
+		lnet_dedup_matched(p, rx, v, why);
 		return;
 	}
 	lnet_enter_pni(p, rx->from);
-	if (v == LNET_LAND) {
+	if (v == LNET_RECEIVE) {
 		rx->into = lnet_md_buf(rx->md, rx->offset, rx->mlength);
-		lnet_rx_land(p, rx);
+		lnet_rx_receive(p, rx);
 	} else {
 		lnet_rx_drop(p, rx, why);
 	}
-	lnet_rx_owe(p, rx, v);
+	lnet_rx_defer(p, rx, v);
 	lnet_leave(p);
 }
 
@@ -609,8 +609,8 @@ bool lnet_rx_gone(struct lnet_pass *p, struct lnet_rx *rx)
 {
 	if (rx->fwd)
 		return p->ln->hooks->forward_rx.gone(p, rx);
-	if (rx->marked)
-		return lnet_once_gone(p, rx);
+	if (rx->tracked)
+		return lnet_dedup_gone(p, rx);
 	lnet_leave(p);
 	if (!lnet_match_unpark(p->ln, rx))
 		return false;
@@ -623,19 +623,19 @@ bool lnet_rx_gone(struct lnet_pass *p, struct lnet_rx *rx)
 /* ---- steps of a pass ------------------------------------------------------------------------- */
 
 /* Holds a reference to the NI, because another thread may complete the message during land(). */
-void lnet_pass_lands(struct lnet_pass *p)
+void lnet_pass_receives(struct lnet_pass *p)
 {
-	while (!list_empty(&p->land)) {
-		struct lnet_rx *rx = list_first_entry(&p->land, struct lnet_rx, owed);
+	while (!list_empty(&p->receive)) {
+		struct lnet_rx *rx = list_first_entry(&p->receive, struct lnet_rx, deferred);
 		struct lnet_ni *ni = rx->ni;
 		bool skip;
 
 		lnet_ni_get(ni);
-		list_del_init(&rx->owed);
+		list_del_init(&rx->deferred);
 		if (unlikely(rx->fwd))
-			p->ln->hooks->forward_rx.land(p, rx);
+			p->ln->hooks->forward_rx.receive(p, rx);
 		skip = rx->verdict == LNET_SKIP;
-		ni->ops->land(p, ni, rx);
+		ni->ops->receive(p, ni, rx);
 		if (skip)
 			lnet_rx_free(p, rx);
 		lnet_leave(p);

@@ -91,9 +91,9 @@ void lnet_entry_put(struct lnet_pass *p, struct lnet_entry *e)
 	WARN_ON_ONCE(e->md);
 	if (e->evt)
 		lnet_evt_free(e->evt);
-	if (e->copy) {
-		e->sh->copy_bytes -= e->copy->len;
-		lnet_copy_put(e->copy);
+	if (e->sbuf) {
+		e->sh->cache_bytes -= e->sbuf->len;
+		lnet_sbuf_put(e->sbuf);
 	}
 	if (p->sh != e->sh || e->sh->entries.nr >= ENTRIES_KEPT) {
 		kfree(e);
@@ -134,7 +134,7 @@ void lnet_entry_settle(struct lnet_pass *p, struct lnet_entry *e)
 	if (!md || e->state != ENTRY_FINAL || !list_empty(&e->rxs))
 		return;
 	/* A large REPLY is sent from the memory itself; an ACK and a cached REPLY are not. */
-	if (e->type == LNET_OP_GET && !e->copy && (e->nr_answers || (e->w && !e->gone)))
+	if (e->type == LNET_OP_GET && !e->sbuf && (e->nr_reply_ops || (e->w && !e->gone)))
 		return;
 	unhold(e);
 	e->md = NULL;
@@ -149,7 +149,7 @@ static void entry_fail(struct lnet_pass *p, struct lnet_entry *e)
 {
 	if (e->state == ENTRY_MATCHED) {
 		e->state = ENTRY_FINAL;
-		e->reason = LNET_REFUSED_ANSWER_GONE;
+		e->reason = LNET_REJECTED_DISCARDED;
 		e->evt->ev.status = -ETIMEDOUT;
 		e->evt->ev.outcome = LNET_REMOTE_TIMEOUT;
 	}
@@ -164,8 +164,8 @@ void lnet_entry_detach(struct lnet_pass *p, struct lnet_window *w, u64 seq)
 	if (!e)
 		return;
 	unhold(e);
-	if (e->copy)
-		w->copy_bytes -= e->copy->len;
+	if (e->sbuf)
+		w->cache_bytes -= e->sbuf->len;
 	e->w = NULL;
 	if (e->state == ENTRY_MATCHED && list_empty(&e->rxs))
 		entry_fail(p, e);
@@ -176,13 +176,13 @@ void lnet_entry_detach(struct lnet_pass *p, struct lnet_window *w, u64 seq)
 
 /* ---- room ------------------------------------------------------------------------------------ */
 
-void lnet_window_floor(struct lnet_pass *p, struct lnet_window *w, u64 floor)
+void lnet_window_advance(struct lnet_pass *p, struct lnet_window *w, u64 low)
 {
-	u64 seq, end = min(floor, w->high + 1);
+	u64 seq, end = min(low, w->high + 1);
 
-	for (seq = w->floor; seq < end; seq++)
+	for (seq = w->low; seq < end; seq++)
 		lnet_entry_detach(p, w, seq);
-	w->floor = max(w->floor, floor);
+	w->low = max(w->low, low);
 }
 
 static void ack_over(struct lnet_window *w, struct lnet_ni *ni)
@@ -244,30 +244,30 @@ void lnet_window_heard(struct lnet_pass *p, struct lnet_window *w, struct lnet_r
 	ack_to(w, rx->src, via);
 }
 
-bool lnet_window_fit(struct lnet_pass *p, struct lnet_window **wp, u64 grant, u64 seq)
+bool lnet_window_fit(struct lnet_pass *p, struct lnet_window **wp, u64 session_id, u64 seq)
 {
 	struct lnet_shard *sh = p->sh;
 	struct lnet_window *w = *wp;
 
-	while (max(w->high, seq) - w->floor >= w->cap) {
+	while (max(w->high, seq) - w->low >= w->cap) {
 		struct lnet_entry **places;
 		u32 cap = w->cap;
 		u64 at;
 
 		if (cap >= 2 * w->W)
 			return false;
-		while (max(w->high, seq) - w->floor >= cap)
+		while (max(w->high, seq) - w->low >= cap)
 			cap *= 2;
 		lnet_leave(p);
 		places = kcalloc(cap, sizeof(*places), GFP_NOFS);
 		lnet_enter(p, sh);
-		w = *wp = lnet_window_find(sh, grant);
+		w = *wp = lnet_window_find(sh, session_id);
 		if (!w || !places) {
 			kfree(places);
 			return false;
 		}
 		if (cap > w->cap) {
-			for (at = w->floor; at <= w->high; at++)
+			for (at = w->low; at <= w->high; at++)
 				places[at & (cap - 1)] = w->entry[at & (w->cap - 1)];
 			sh->window_bytes -= lnet_window_bytes(w);
 			swap(w->entry, places);
@@ -295,7 +295,7 @@ static u64 done_prefix(const struct lnet_window *w)
 {
 	u64 seq, last = 0;
 
-	for (seq = w->floor; seq <= w->high; seq++) {
+	for (seq = w->low; seq <= w->high; seq++) {
 		const struct lnet_entry *e = lnet_window_entry(w, seq);
 
 		if (!e || (e->type == LNET_OP_PUT && !merges(e)))
@@ -313,7 +313,7 @@ static bool ack_seq(struct lnet_pass *p, struct lnet_window *w, u64 seq, bool al
 	if (!op)
 		return false;
 	op->type = LNET_OP_ACK;
-	op->kind = LNET_KIND_ANSWER;
+	op->kind = LNET_KIND_REPLY;
 	op->cls = LNET_CLS_CONTROL;
 	op->peer = w->from->peer;
 	lnet_peer_get(op->peer);
@@ -331,13 +331,13 @@ static bool ack_seq(struct lnet_pass *p, struct lnet_window *w, u64 seq, bool al
 	}
 	op->target = w->from->nid;
 	op->target_pid = LNET_PID;
-	op->wire.cookie[0] = w->grant;
+	op->wire.cookie[0] = w->session_id;
 	op->wire.cookie[1] = seq;
 	if (alone) {
-		op->wire.cookie[1] |= LNET_NAME_ALONE;
+		op->wire.cookie[1] |= LNET_REQID_ALONE;
 		op->mlength = lnet_window_entry(w, seq)->mlength;
 	} else if (w->ack_all) {
-		op->wire.cookie[1] |= LNET_NAME_ALL;
+		op->wire.cookie[1] |= LNET_REQID_ALL;
 	}
 	lnet_op_defer(p, op);
 	return true;
@@ -351,7 +351,7 @@ static void flush_acks(struct lnet_pass *p, struct lnet_window *w)
 	list_del_init(&w->ack_due);
 	if (prefix && !ack_seq(p, w, prefix, false))
 		prefix = 0;
-	for (seq = w->floor; seq <= w->high; seq++) {
+	for (seq = w->low; seq <= w->high; seq++) {
 		struct lnet_entry *e = lnet_window_entry(w, seq);
 
 		if (!e || e->type != LNET_OP_PUT || e->acked || !merges(e))
@@ -417,7 +417,7 @@ void lnet_window_timer(struct lnet_pass *p, struct lnet_timer *t)
 
 	if (w->ack_due_ns && p->now_ns >= w->ack_due_ns)
 		flush_acks(p, w);
-	for (seq = w->floor; seq <= w->high; seq++) {
+	for (seq = w->low; seq <= w->high; seq++) {
 		struct lnet_entry *e = lnet_window_entry(w, seq);
 
 		if (e && e->md && p->now_ns - e->since_ns >= w->hold_ns && list_empty(&e->rxs))
@@ -445,12 +445,12 @@ bool lnet_window_walk_slice(struct lnet_pass *p, struct lnet_window_walk *walk, 
 	struct lnet_entry *e;
 	u64 seq, nr = 0;
 
-	for (; walk->at != &p->sh->made; nr += w->high - min(w->floor, w->high) + 2) {
+	for (; walk->at != &p->sh->made; nr += w->high - min(w->low, w->high) + 2) {
 		if (nr >= LNET_WINDOW_SLICE)
 			return true;
 		w = list_entry(walk->at, struct lnet_window, made);
 		walk->at = w->made.next;
-		for (seq = w->floor; seq <= w->high; seq++) {
+		for (seq = w->low; seq <= w->high; seq++) {
 			e = lnet_window_entry(w, seq);
 			if (e && e->md &&
 			    (md ? e->md == md && e->type == LNET_OP_GET : list_empty(&e->rxs)))

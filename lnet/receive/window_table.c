@@ -21,23 +21,23 @@
 #define LOST_MAX 256U			/* windows to check for one whose peer is lost */
 #define LARGE_MAX 16U			/* windows to check for one that is not busy */
 
-u64 lnet_grant_shard(const struct lnet *ln, u64 grant)
+u64 lnet_session_shard(const struct lnet *ln, u64 session_id)
 {
-	return ln->nr_shards > 1 ? (grant & GRANT_SHARD_MASK) % ln->nr_shards : 0;
+	return ln->nr_shards > 1 ? (session_id & GRANT_SHARD_MASK) % ln->nr_shards : 0;
 }
 
-static struct lnet_window **bucket(struct lnet_shard *sh, u64 grant)
+static struct lnet_window **bucket(struct lnet_shard *sh, u64 session_id)
 {
-	return &sh->index->grant[lnet_hash64(grant) % LNET_WINDOW_HASH];
+	return &sh->index->session_id[lnet_hash64(session_id) % LNET_WINDOW_HASH];
 }
 
-struct lnet_window *lnet_window_find(struct lnet_shard *sh, u64 grant)
+struct lnet_window *lnet_window_find(struct lnet_shard *sh, u64 session_id)
 {
 	struct lnet_window *w;
 
 	if (!sh->index)
 		return NULL;
-	for (w = *bucket(sh, grant); w && w->grant != grant; w = w->hash_next)
+	for (w = *bucket(sh, session_id); w && w->session_id != session_id; w = w->hash_next)
 		;
 	return w;
 }
@@ -66,7 +66,7 @@ bool lnet_window_is_foreign(const struct lnet_window *w, const struct lnet_rx *r
 	if (lnet_window_is_openers(w, rx))
 		return false;
 	/* A peer whose interfaces are all known cannot be a rail of another opener. */
-	return READ_ONCE(peer->disc.whole) || (peer->configured && peer->nr_pnis > 1);
+	return READ_ONCE(peer->disc.complete) || (peer->configured && peer->nr_pnis > 1);
 }
 
 /* ---- windows of one peer --------------------------------------------------------------------- */
@@ -147,35 +147,35 @@ static struct lnet_window *greediest(struct lnet_pass *p)
 
 /* ---- shares of replies -------------------------------------------------------------------- */
 
-void lnet_windows_share(struct lnet_shard *sh, const struct lnet_nid *opener, u64 *copy_bytes,
+void lnet_windows_share(struct lnet_shard *sh, const struct lnet_nid *opener, u64 *cache_bytes,
 			u64 *nr_held)
 {
 	const struct lnet_window *w;
 
-	*copy_bytes = 0;
+	*cache_bytes = 0;
 	*nr_held = 0;
 	hlist_for_each_entry(w, openers(sh, opener), own) {
 		if (!lnet_nid_same(&w->opener, opener))
 			continue;
-		*copy_bytes += w->copy_bytes;
+		*cache_bytes += w->cache_bytes;
 		*nr_held += w->nr_held;
 	}
 }
 
-bool lnet_window_may_copy(struct lnet_pass *p, const struct lnet_window *w, u32 len)
+bool lnet_window_may_cache(struct lnet_pass *p, const struct lnet_window *w, u32 len)
 {
-	u64 share = READ_ONCE(p->ln->tun.copy_per_peer), bytes, nr;
+	u64 share = READ_ONCE(p->ln->tun.reply_cache_per_peer), bytes, nr;
 	struct lnet_shard *sh = p->sh;
 
-	if (sh->copy_bytes + len <= READ_ONCE(p->ln->tun.copy_budget)) {
-		if (likely(sh->copy_bytes + len <= share))
+	if (sh->cache_bytes + len <= READ_ONCE(p->ln->tun.reply_cache_budget)) {
+		if (likely(sh->cache_bytes + len <= share))
 			return true;
 		lnet_windows_share(sh, &w->opener, &bytes, &nr);
 		if (bytes + len <= share)
 			return true;
-		lnet_count(sh, copies_of_peer);
+		lnet_count(sh, reply_cache_of_peer);
 	}
-	lnet_count(sh, copies_denied);
+	lnet_count(sh, reply_cache_denied);
 	return false;
 }
 
@@ -199,7 +199,7 @@ bool lnet_window_is_busy(const struct lnet_window *w)
 {
 	u64 seq;
 
-	for (seq = w->floor; seq <= w->high && w->nr_entries; seq++) {
+	for (seq = w->low; seq <= w->high && w->nr_entries; seq++) {
 		const struct lnet_entry *e = lnet_window_entry(w, seq);
 
 		if (e && (e->state != ENTRY_FINAL || e->md || e->refs > 1))
@@ -210,7 +210,7 @@ bool lnet_window_is_busy(const struct lnet_window *w)
 
 void lnet_window_drop(struct lnet_pass *p, struct lnet_window *w)
 {
-	struct lnet_window **at = bucket(p->sh, w->grant), *last;
+	struct lnet_window **at = bucket(p->sh, w->session_id), *last;
 	struct lnet_window_walk *walk;
 	u32 ix;
 
@@ -265,7 +265,7 @@ static struct lnet_window *to_drop(struct lnet_shard *sh, u64 now_ns)
 static bool displace(struct lnet_pass *p, struct lnet_window *w)
 {
 	if (!w) {
-		lnet_count(p->sh, openings_refused);
+		lnet_count(p->sh, session_opens_rejected);
 		return false;
 	}
 	lnet_count(p->sh, windows_displaced);
@@ -309,7 +309,7 @@ static bool is_lost(const struct lnet_window *w)
 	if (READ_ONCE(w->from->sh) != w->sh)
 		return false;
 	list_for_each_entry(path, &w->from->paths, link) {
-		if (path->evidence_ns > path->lost_ns)
+		if (path->liveness_ns > path->lost_ns)
 			return false;
 		lost |= path->lost_ns >= w->last_ns;
 	}
@@ -409,11 +409,11 @@ static u64 draw_grant(struct lnet *ln, struct lnet_shard *sh)
 
 	for (i = 0; i < DRAWS_MAX; i++) {
 		u64 secret = ln->env->ops->secret(ln->env) & ~GRANT_SHARD_MASK;
-		u64 grant = secret | sh->ix;
+		u64 session_id = secret | sh->ix;
 
-		if (secret && grant != ~0ULL && grant != ln->instance &&
-		    !lnet_window_find(sh, grant))
-			return grant;
+		if (secret && session_id != ~0ULL && session_id != ln->instance &&
+		    !lnet_window_find(sh, session_id))
+			return session_id;
 	}
 	return 0;
 }
@@ -428,22 +428,22 @@ static bool window_add(struct lnet_pass *p, struct lnet_window *w, struct lnet_r
 	struct lnet_window **at;
 
 	w->cap = WINDOW_FIRST;
-	w->floor = 1;
+	w->low = 1;
 	INIT_LIST_HEAD(&w->ranked);
 	INIT_LIST_HEAD(&w->ack_due);
 	lnet_timer_init(&w->timer, LNET_TIMER_WINDOW);
 	w->sh = sh;
 	w->instance = rx->handle.cookie[0];
 	w->nonce = rx->handle.cookie[1];
-	w->grant = draw_grant(p->ln, sh);
-	if (!w->grant)
+	w->session_id = draw_grant(p->ln, sh);
+	if (!w->session_id)
 		return false;
 	w->opener = payer_of(rx)->primary;
 	lnet_window_from(w, rx->src);
 	w->W = READ_ONCE(p->ln->tun.window);
 	w->hold_ns = min(hold_ns, READ_ONCE(p->ln->tun.hold_time_max));
 	w->last_ns = p->now_ns;
-	at = bucket(sh, w->grant);
+	at = bucket(sh, w->session_id);
 	w->hash_next = *at;
 	*at = w;
 	list_add(&w->link, &sh->windows);
@@ -490,43 +490,43 @@ enum lnet_verdict lnet_session_open(struct lnet_pass *p, struct lnet_rx *rx,
 				    const struct lnet_hdr *hdr)
 {
 	/* least time between requests of @payer */
-	u64 gap_ns = div_u64(NSEC_PER_SEC, (u32)READ_ONCE(p->ln->tun.openings_rate));
+	u64 gap_ns = div_u64(NSEC_PER_SEC, (u32)READ_ONCE(p->ln->tun.session_opens_rate));
 	struct lnet_peer *payer = payer_of(rx);
 	struct lnet_window *w;
-	struct lnet_copy *c;
+	struct lnet_sbuf *c;
 	struct lnet_op *op;
 
 	if (lnet_bucket_take(&payer->open_due_ns, p->now_ns, gap_ns, OPEN_BURST * gap_ns)) {
-		lnet_count(p->sh, openings_limited);
+		lnet_count(p->sh, session_opens_limited);
 		return LNET_SKIP;
 	}
-	rx->answer = lnet_op_take(p->sh);
+	rx->reply_op = lnet_op_take(p->sh);
 	lnet_leave(p);
-	c = lnet_copy_new(LNET_GRANT_SIZE);
-	if (!rx->answer)
-		rx->answer = lnet_op_new();
+	c = lnet_sbuf_new(LNET_SESSION_REPLY_SIZE);
+	if (!rx->reply_op)
+		rx->reply_op = lnet_op_new();
 	lnet_enter_pni(p, rx->from);
-	if (!c || !rx->answer) {
+	if (!c || !rx->reply_op) {
 		lnet_count(p->sh, rx_no_memory);
-		lnet_copy_put(c);
+		lnet_sbuf_put(c);
 		return LNET_SKIP;
 	}
 	w = lnet_window_open(p, rx, hdr->msg.get.src_offset);
-	if (!w || hdr->msg.get.sink_length < LNET_GRANT_SIZE) {
-		lnet_copy_put(c);
+	if (!w || hdr->msg.get.sink_length < LNET_SESSION_REPLY_SIZE) {
+		lnet_sbuf_put(c);
 		if (w)
 			return LNET_SKIP;
 		c = NULL;	/* an empty REPLY, so that the sender does not wait for a timeout */
 	} else {
-		lnet_count(p->sh, openings);
+		lnet_count(p->sh, session_opens);
 		lnet_window_heard(p, w, rx);
-		lnet_grant_encode(c->data, w->W, p->ln->instance, w->grant);
+		lnet_session_reply_encode(c->data, w->W, p->ln->instance, w->session_id);
 	}
-	op = lnet_answer(p, rx, LNET_OP_REPLY);
-	op->copy = c;
+	op = lnet_reply_new(p, rx, LNET_OP_REPLY);
+	op->sbuf = c;
 	op->cls = LNET_CLS_CONTROL;
-	op->len = c ? LNET_GRANT_SIZE : 0;
-	op->kind = LNET_KIND_ANSWER;
+	op->len = c ? LNET_SESSION_REPLY_SIZE : 0;
+	op->kind = LNET_KIND_REPLY;
 	op->binding = LNET_BIND_FIRST;
 	lnet_op_defer(p, op);
 	return LNET_SKIP;

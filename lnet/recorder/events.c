@@ -97,7 +97,7 @@ static void note_pni(struct lnet_shard *sh, enum lnet_rec_kind kind,
 }
 
 /* Writes peers that may be pinged next first, if they changed: an interface may have moved. */
-static void note_line(struct lnet_pass *p)
+static void note_probes(struct lnet_pass *p)
 {
 	struct lnet_shard *sh = p->sh;
 	struct lnet_rec r = { .kind = LNET_RK_PROBES, .now_ns = p->now_ns,
@@ -105,7 +105,7 @@ static void note_line(struct lnet_pass *p)
 	struct lnet_path *path;
 	unsigned int nr = 0;
 
-	list_for_each_entry(path, &sh->probes.line, line) {
+	list_for_each_entry(path, &sh->probes.queue, probe_link) {
 		struct lnet_peer *peer = path->pni->peer;
 
 		if (nr++ == LNET_PASS_BURST)
@@ -158,5 +158,5 @@ const struct lnet_trace_ops lnet_rec_trace = {
 	.visit = lnet_rec_visit, .note_value = note_value, .note_op = note_op,
 	.note_start = note_start, .resync = lnet_rec_resync, .note_via = note_via,
 	.note_att = note_att, .note_path = note_path, .note_pni = note_pni, .note_ni = note_ni,
-	.note_select = note_select, .note_line = note_line,
+	.note_select = note_select, .note_probes = note_probes,
 };

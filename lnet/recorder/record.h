@@ -45,7 +45,7 @@ struct lnet_rec_head {
 static inline u32 lnet_rec_op_word(const struct lnet_op *op)
 {
 	static_assert(LNET_NR_KINDS <= 1 << 3 && LNET_NR_BINDINGS <= 1 << 2 &&
-		      LNET_NR_ID_STATES <= 1 << 3 && LNET_OPF_COPY < 1 << 24);
+		      LNET_NR_ID_STATES <= 1 << 3 && LNET_OPF_HEDGE < 1 << 24);
 	return op->flags | (u32)op->kind << 29 | (u32)op->binding << 27 |
 	       (u32)op->id_state << 24;
 }
@@ -59,8 +59,14 @@ static inline void lnet_rec_op_unpack(struct lnet_op *op, u32 word)
 }
 
 /* The queue of a QUEUE record, in its @att. */
-enum lnet_rec_queue { LNET_RQ_PEER, LNET_RQ_NI, LNET_RQ_ASKED, LNET_RQ_LINE, LNET_RQ_CARRIED,
-		      LNET_RQ_TURN };
+enum lnet_rec_queue {
+	LNET_RQ_PEER,
+	LNET_RQ_NI,
+	LNET_RQ_AWAIT_REPLY,
+	LNET_RQ_PROBES,
+	LNET_RQ_GW_PATHS,
+	LNET_RQ_LARGE
+};
 
 #define lnet_rec_ring(sh) container_of((sh)->rec, struct lnet_rec_ring, trace)
 

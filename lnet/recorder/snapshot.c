@@ -22,7 +22,7 @@ static u8 flag(bool on, unsigned int bit)
 	return on ? 1U << bit : 0;
 }
 
-static void tell(struct lnet_shard *sh, struct lnet_rec r)
+static void rec_write(struct lnet_shard *sh, struct lnet_rec r)
 {
 	lnet_rec_write(sh, &r);
 }
@@ -48,7 +48,7 @@ void lnet_rec_tunables(struct lnet_shard *sh)
 
 	if (unlikely(READ_ONCE(ln->stopping) != ring->stopping)) {
 		ring->stopping = READ_ONCE(ln->stopping);
-		tell(sh, (struct lnet_rec){ .kind = LNET_RK_STOPPING });
+		rec_write(sh, (struct lnet_rec){ .kind = LNET_RK_STOPPING });
 	}
 	if (likely(!memcmp(ring->tun, &ln->tun, sizeof(ln->tun))))
 		return;
@@ -68,7 +68,7 @@ static u8 ni_flags(const struct lnet_ni *ni)
 
 static void seen_write(struct lnet_shard *sh, u8 kind, u32 ix, const struct lnet_seen *seen)
 {
-	tell(sh, (struct lnet_rec){
+	rec_write(sh, (struct lnet_rec){
 		.kind = kind, .op = ix,
 		.a = { pair(seen[0].who, seen[1].who), seen[0].ns, seen[1].ns } });
 }
@@ -84,14 +84,14 @@ static void ni_write(struct lnet_shard *sh, const struct lnet_ni *ni)
 	memcpy(r.a, &ni->nid, sizeof(ni->nid));
 	r.a[3] = pair(ni->net, (u32)ni->dev_cpt);
 	lnet_rec_write(sh, &r);
-	tell(sh, (struct lnet_rec){
+	rec_write(sh, (struct lnet_rec){
 		.kind = LNET_RK_NI2, .op = ni->ix,
 		.a = { pair((u32)ns->credits, (u32)ni->credits), ns->turn,
-		       pair((u32)atomic_read(&ni->health) | (u32)READ_ONCE(ni->wear) << 16,
+		       pair((u32)atomic_read(&ni->health) | (u32)READ_ONCE(ni->degradation) << 16,
 			    share_left),
 		       pair((u32)ni->peer_credits, READ_ONCE(ni->link_speed)) },
 	});
-	seen_write(sh, LNET_RK_NI3, ni->ix, ns->heard);
+	seen_write(sh, LNET_RK_NI3, ni->ix, ns->responded);
 	seen_write(sh, LNET_RK_NI4, ni->ix, ns->failed);
 }
 
@@ -114,7 +114,7 @@ static u32 path_facts(u32 h, const struct lnet_path *path)
 	h = mix(h, pair(path->ni->ix, path->ix) + ((u64)ni_flags(path->ni) << 8) +
 		   ((u64)path->ni->state << 56));
 	h = mix(h, (u64)path->policy * 4 + path->gone * 2 + !!path->stats);
-	h = mix(h, pair(READ_ONCE(path->ni->link_speed), READ_ONCE(path->ni->wear)));
+	h = mix(h, pair(READ_ONCE(path->ni->link_speed), READ_ONCE(path->ni->degradation)));
 	if (likely(path->hop == path->pni))
 		return h;
 	h = mix(h, pair(path->hop->peer->rec.id, lnet_rec_place(path->hop)));
@@ -128,7 +128,7 @@ u32 lnet_rec_facts(const struct lnet_peer *peer)
 	u32 h = mix(1, peer_flags(peer));
 
 	list_for_each_entry(pni, &peer->pnis, link) {
-		h = mix(h, pni->deleted * 16 + pni->said);
+		h = mix(h, pni->deleted * 16 + pni->status);
 		list_for_each_entry(path, &pni->paths, link)
 			h = path_facts(h, path);
 	}
@@ -138,14 +138,14 @@ u32 lnet_rec_facts(const struct lnet_peer *peer)
 static void pni_write(struct lnet_shard *sh, const struct lnet_peer_ni *pni, u32 id, u16 place)
 {
 	u32 sticky = pni->sticky ? pni->sticky->ix + 1 : 0;
-	struct lnet_rec r = { .kind = LNET_RK_PNI, .peer = id, .pni = place, .att = pni->said,
+	struct lnet_rec r = { .kind = LNET_RK_PNI, .peer = id, .pni = place, .att = pni->status,
 			      .cls = flag(pni->deleted, 0) |
 				     flag(lnet_nid_is_local(sh->ln, &pni->nid), 1) };
 
 	memcpy(r.a, &pni->nid, sizeof(pni->nid));
 	r.a[3] = pair(pni->net, pni->health);
 	lnet_rec_write(sh, &r);
-	tell(sh, (struct lnet_rec){
+	rec_write(sh, (struct lnet_rec){
 		.kind = LNET_RK_PNI2, .peer = id, .pni = place,
 		.a = { pair((u32)pni->credits, pni->max_credits), pni->turn, pair(sticky, pni->ix),
 		       pni->next_ping_ns },
@@ -181,12 +181,12 @@ static void path_write(struct lnet_shard *sh, const struct lnet_path *path, u32 
 	r.a[3] = path->lost_ns;
 	lnet_rec_write(sh, &r);
 	path_more(sh, LNET_RK_PATH2, id, path->ix, (u64[4]){
-		path->srtt_ns, path->rttvar_ns, path->evidence_ns, path->suspect_ns });
+		path->srtt_ns, path->rttvar_ns, path->liveness_ns, path->suspect_ns });
 	path_more(sh, LNET_RK_PATH3, id, path->ix, (u64[4]){
 		path->down_ns, path->back_ns, path->timer.when_ns });
 	path_more(sh, LNET_RK_PATH7, id, path->ix, (u64[4]){
 		path->busy_ns, path->gap_ns, path->gap_set_ns,
-		pair(path->nr_large, path->nr_turns) });
+		pair(path->nr_large, path->nr_large_queue) });
 	path_more(sh, LNET_RK_PATH4, id, path->ix, (u64[4]){
 		pair(path->lost_epoch, path->pinging), pair(path->nr_wire, path->health),
 		path->failed_ns });
@@ -218,7 +218,7 @@ static void peer_write(struct lnet_shard *sh, struct lnet_peer *peer, bool chang
 	u32 id = peer->rec.id;
 	u16 place = 0;
 
-	tell(sh, (struct lnet_rec){
+	rec_write(sh, (struct lnet_rec){
 		.kind = LNET_RK_PEER, .peer = id, .cls = peer_flags(peer), .att = changed,
 		.a = { (u64)peer->hedge_tokens, pair(peer->nr_pnis, peer->nr_paths),
 		       peer->pings_paid_ns } });
@@ -233,7 +233,7 @@ static void peer_write(struct lnet_shard *sh, struct lnet_peer *peer, bool chang
 			path_write(sh, path, id, place);
 		place++;
 	}
-	tell(sh, (struct lnet_rec){ .kind = LNET_RK_PEER_END, .peer = id });
+	rec_write(sh, (struct lnet_rec){ .kind = LNET_RK_PEER_END, .peer = id });
 }
 
 /* ---- operations ------------------------------------------------------------------------------ */
@@ -242,7 +242,7 @@ static void att_write(struct lnet_shard *sh, const struct lnet_att *att, u32 id,
 {
 	if (!att || att->state == ATT_FREE)
 		return;
-	tell(sh, (struct lnet_rec){
+	rec_write(sh, (struct lnet_rec){
 		.kind = LNET_RK_ATT, .op = id, .att = second, .path = (u16)att->path->ix,
 		.cls = att->cls, .peer = att->path->pni->peer->rec.id,
 		.a = { pair(att->state | att->outcome << 8 | att->flags << 16, att->epoch),
@@ -259,7 +259,7 @@ static void op_write(struct lnet_shard *sh, struct lnet_op *op)
 	u32 id = lnet_rec_op_id(sh, op), src = op->src_ni ? op->src_ni->ix + 1 : 0;
 	const struct lnet_peer_ni *dst = op->dst_pni, *via = op->via;
 
-	tell(sh, (struct lnet_rec){
+	rec_write(sh, (struct lnet_rec){
 		.kind = LNET_RK_OP, .op = id, .peer = op->peer->rec.id, .cls = op->cls,
 		.att = flag(op->hedge, 0) | flag(!list_empty(&op->timer.link), 1) |
 		       flag(op->md, 2),
@@ -268,10 +268,10 @@ static void op_write(struct lnet_shard *sh, struct lnet_op *op)
 		       op->tries | (u64)op->unsent << 16 | (u64)op->hedges << 32 |
 			       (u64)op->pins << 40,
 		       op->tried, op->suspect_ns } });
-	tell(sh, (struct lnet_rec){
+	rec_write(sh, (struct lnet_rec){
 		.kind = LNET_RK_OP2, .op = id, .peer = op->peer->rec.id,
 		.a = { op->deadline_ns, op->timeout_ns, op->first_wire_ns } });
-	tell(sh, (struct lnet_rec){
+	rec_write(sh, (struct lnet_rec){
 		.kind = LNET_RK_OP3, .op = id, .peer = op->peer->rec.id,
 		.pni = place_of(dst), .path = place_of(via),
 		.a = { pair(src, op->md ? (u32)op->md->cpt : U32_MAX),
@@ -359,14 +359,14 @@ static u32 path_ref(const struct lnet_path *path)
 	return path->pni->peer->rec.id << 8 | (path->ix & 0xff);
 }
 
-static void carried_write(struct lnet_shard *sh, const struct lnet_path *trunk)
+static void carried_write(struct lnet_shard *sh, const struct lnet_path *first_hop)
 {
-	struct queue q = { .sh = sh, .r = { .kind = LNET_RK_QUEUE, .att = LNET_RQ_CARRIED } };
+	struct queue q = { .sh = sh, .r = { .kind = LNET_RK_QUEUE, .att = LNET_RQ_GW_PATHS } };
 	const struct lnet_path *path;
 
-	q.r.peer = trunk->pni->peer->rec.id;
-	q.r.path = (u16)trunk->ix;
-	list_for_each_entry(path, &trunk->carried, carry)
+	q.r.peer = first_hop->pni->peer->rec.id;
+	q.r.path = (u16)first_hop->ix;
+	list_for_each_entry(path, &first_hop->gw_paths, gw_link)
 		if (path->pni->peer->rec.seg == lnet_rec_ring(sh)->seg)
 			queue_add(&q, path_ref(path));
 	queue_end(&q);
@@ -382,11 +382,11 @@ static void pni_queues(struct lnet_shard *sh, const struct lnet_peer_ni *pni, u1
 	r.cls = 0;
 	list_for_each_entry(path, &pni->paths, link) {
 		r.path = (u16)path->ix;
-		r.att = LNET_RQ_ASKED;
-		atts_write(sh, r, &path->asked);
-		r.att = LNET_RQ_TURN;
-		atts_write(sh, r, &path->turns);
-		if (!lnet_path_routed(path))
+		r.att = LNET_RQ_AWAIT_REPLY;
+		atts_write(sh, r, &path->await_reply);
+		r.att = LNET_RQ_LARGE;
+		atts_write(sh, r, &path->large_queue);
+		if (!lnet_path_is_routed(path))
 			carried_write(sh, path);
 	}
 }
@@ -411,7 +411,7 @@ static void peer_queues(struct lnet_shard *sh, struct lnet_peer *peer)
 static void queues_write(struct lnet_shard *sh)
 {
 	struct lnet_rec r = { .att = LNET_RQ_NI };
-	struct queue q = { .sh = sh, .r = { .kind = LNET_RK_QUEUE, .att = LNET_RQ_LINE } };
+	struct queue q = { .sh = sh, .r = { .kind = LNET_RK_QUEUE, .att = LNET_RQ_PROBES } };
 	struct lnet_path *path;
 	struct lnet_op *op;
 	struct lnet_ni *ni;
@@ -423,7 +423,7 @@ static void queues_write(struct lnet_shard *sh)
 		for (r.cls = 0; r.cls < LNET_NR_CLASSES; r.cls++)
 			atts_write(sh, r, &ni->sh[sh->ix].wait[r.cls]);
 	}
-	list_for_each_entry(path, &sh->probes.line, line)
+	list_for_each_entry(path, &sh->probes.queue, probe_link)
 		queue_add(&q, path_ref(path));
 	queue_end(&q);
 }
@@ -435,7 +435,7 @@ void lnet_rec_snapshot(struct lnet_shard *sh)
 	struct lnet_op *op;
 	struct lnet_ni *ni;
 
-	tell(sh, (struct lnet_rec){
+	rec_write(sh, (struct lnet_rec){
 		.kind = LNET_RK_BEGIN, .op = ring->seg, .att = READ_ONCE(sh->ln->stopping),
 		.a = { sh->turn, sh->probes.budget_ns, sh->nr_live,
 		       list_empty(&sh->probes.timer.link) ? 0 : sh->probes.timer.when_ns } });
@@ -446,11 +446,11 @@ void lnet_rec_snapshot(struct lnet_shard *sh)
 		ni_write(sh, ni);
 	list_for_each_entry(op, &sh->live, all)
 		op_peers(sh, op);
-	list_for_each_entry(path, &sh->probes.line, line)
+	list_for_each_entry(path, &sh->probes.queue, probe_link)
 		if (path->pni->peer->rec.seg != ring->seg)
 			lnet_rec_peer(sh, path->pni->peer);
 	list_for_each_entry(op, &sh->live, all)
 		op_write(sh, op);
 	queues_write(sh);
-	tell(sh, (struct lnet_rec){ .kind = LNET_RK_END, .op = ring->seg });
+	rec_write(sh, (struct lnet_rec){ .kind = LNET_RK_END, .op = ring->seg });
 }

@@ -330,7 +330,7 @@ static bool ask_buffer(struct lnet_fwd *fwd)
 
 	move(fwd, RX_WAIT_BUFFER);
 	if (may_have_buffer(fwd) && list_empty(&flow->wait[fwd->cls])) {
-		move(fwd, RX_LAND_ROUTED);
+		move(fwd, RX_RECEIVE_ROUTED);
 		return true;
 	}
 	if (is_over_share(fwd))
@@ -363,7 +363,7 @@ void lnet_rtr_arm(struct lnet_rtr_shard *rs)
 		       READ_ONCE(rs->sh->ln->tun.transaction_timeout));
 }
 
-bool lnet_rtr_ask(struct lnet_pass *p, struct lnet_fwd *fwd)
+bool lnet_rtr_request(struct lnet_pass *p, struct lnet_fwd *fwd)
 {
 	lnet_rx_set_state(fwd->rx, RX_WAIT_PEER_RTR);
 	if (!may_have_credit(fwd)) {
@@ -434,9 +434,9 @@ static void wake(struct lnet_pass *p, struct lnet_fwd *fwd)
 {
 	list_del_init(&fwd->all);
 	granted(fwd);
-	fwd->rx->verdict = LNET_LAND;
-	fwd->rx->landed = 1;
-	list_add_tail(&fwd->rx->owed, &p->land);
+	fwd->rx->verdict = LNET_RECEIVE;
+	fwd->rx->received = 1;
+	list_add_tail(&fwd->rx->deferred, &p->receive);
 }
 
 /* The first message of the next flow gets a buffer if it may; then the flow moves behind others. */
@@ -451,7 +451,7 @@ static void check_next(struct lnet_pass *p, struct lnet_rtr_pool *pool, unsigned
 	}
 	list_move_tail(&flow->turn[cls], &pool->turn);
 	wait_buffer_no_more(fwd);
-	move(fwd, RX_LAND_ROUTED);
+	move(fwd, RX_RECEIVE_ROUTED);
 	wake(p, fwd);
 }
 

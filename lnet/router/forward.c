@@ -19,9 +19,9 @@ static struct lnet_fwd *fwd_new(struct lnet *ln, struct lnet_rx *rx, const struc
 
 	if (!fwd)
 		return NULL;
-	if (!rx->answer)
-		rx->answer = lnet_op_new();
-	if (rx->answer)
+	if (!rx->reply_op)
+		rx->reply_op = lnet_op_new();
+	if (rx->reply_op)
 		fwd->dst = lnet_peer_ni_claimed(ln, &hdr->dest_nid, claimer);
 	if (!fwd->dst) {
 		kfree(fwd);
@@ -76,7 +76,7 @@ static bool prepare(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_h
 	struct lnet_fwd *fwd;
 
 	rs->spare = (struct lnet_rtr_spare){ 0 };
-	rx->answer = lnet_op_take(p->sh);
+	rx->reply_op = lnet_op_take(p->sh);
 	lnet_peer_get(claimer);
 	lnet_leave(p);
 	fwd = fwd_new(p->ln, rx, hdr, claimer);
@@ -128,19 +128,19 @@ enum lnet_verdict lnet_forward_begin(struct lnet_pass *p, struct lnet_rx *rx,
 		drop(p, rx);
 		return LNET_SKIP;
 	}
-	if (!lnet_rtr_ask(p, fwd)) {
+	if (!lnet_rtr_request(p, fwd)) {
 		lnet_count(p->sh, forward_waits);
 		return LNET_LATER;
 	}
 	if (lnet_rtr_fill(p, fwd))
-		return LNET_LAND;
+		return LNET_RECEIVE;
 	drop(p, rx);
 	return LNET_SKIP;
 }
 
-void lnet_forward_land(struct lnet_pass *p, struct lnet_rx *rx)
+void lnet_forward_receive(struct lnet_pass *p, struct lnet_rx *rx)
 {
-	if (rx->verdict != LNET_LAND)
+	if (rx->verdict != LNET_RECEIVE)
 		return;
 	lnet_enter(p, rx->fwd->rs->sh);
 	if (!lnet_rtr_fill(p, rx->fwd)) {
@@ -178,11 +178,11 @@ static void forwarded(struct lnet_pass *p, struct lnet_op *op)
 {
 	struct lnet_rx *rx = op->arg;
 
-	if (rx->fwd->told) {
+	if (rx->fwd->replying) {
 		/* the router-generated reply has ended: nothing to do */
 	} else if (lnet_outcomes[op->outcome].err) {
 		/* Only a tracked request that was not delivered gets a router-generated reply. */
-		rx->fwd->tell = lnet_forward_resendable(op) && !(op->flags & LNET_OPF_MAYBE) &&
+		rx->fwd->tell = lnet_forward_resendable(op) && !(op->flags & LNET_OPF_UNKNOWN) &&
 				lnet_outcomes[op->outcome].delivery == LNET_DELIVERY_NOT &&
 				!READ_ONCE(rx->from->ln->stopping);
 		drop(p, rx);
@@ -190,7 +190,7 @@ static void forwarded(struct lnet_pass *p, struct lnet_op *op)
 		lnet_count(p->sh, route_count);
 		lnet_count_add(p->sh, route_length, rx->payload_len);
 	}
-	list_add_tail(&rx->owed, &p->routed);
+	list_add_tail(&rx->deferred, &p->routed);
 }
 
 void lnet_forward_substitute(struct lnet_op *op)
@@ -212,17 +212,17 @@ u64 lnet_forward_avoid(const struct lnet_op *op)
 		return 0;
 	list_for_each_entry(pni, &op->peer->pnis, link)
 		list_for_each_entry(path, &pni->paths, link)
-			if (lnet_path_routed(path) && path->hop->peer == from->peer)
+			if (lnet_path_is_routed(path) && path->hop->peer == from->peer)
 				avoid |= BIT_ULL(path->ix % LNET_MAX_PATHS);
 	return avoid;
 }
 
 static void start(struct lnet_pass *p, struct lnet_fwd *fwd)
 {
-	struct lnet_op *op = fwd->rx->answer;
+	struct lnet_op *op = fwd->rx->reply_op;
 	u32 type = fwd->hdr.type;
 
-	fwd->rx->answer = NULL;
+	fwd->rx->reply_op = NULL;
 	op->type = type;
 	op->cls = type == LNET_MSG_ACK ? LNET_CLS_CONTROL :
 		  type == LNET_MSG_REPLY ? LNET_CLS_REPLY : LNET_CLS_DATA;
@@ -255,7 +255,7 @@ void lnet_forward_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcom
 		return;
 	}
 	drop(p, rx);
-	list_add_tail(&rx->owed, &p->routed);
+	list_add_tail(&rx->deferred, &p->routed);
 }
 
 void lnet_forward_hdr(const struct lnet_op *op, struct lnet_hdr *hdr)
@@ -276,7 +276,7 @@ void lnet_forward_payload(const struct lnet_op *op, struct lnet_buf *buf)
 
 bool lnet_forward_resendable(const struct lnet_op *op)
 {
-	return op->portal >= LNET_PORTAL_MARK;
+	return op->portal >= LNET_PORTAL_TRACKED;
 }
 
 /*
@@ -285,14 +285,14 @@ bool lnet_forward_resendable(const struct lnet_op *op)
  */
 bool lnet_forward_stuck(const struct lnet_op *op, const struct lnet_path *path)
 {
-	return lnet_forward_resendable(op) && !(op->flags & LNET_OPF_MAYBE) &&
+	return lnet_forward_resendable(op) && !(op->flags & LNET_OPF_UNKNOWN) &&
 	       (!path || !lnet_ni_has_link(path->ni));
 }
 
 /* ---- the end of a message -------------------------------------------------------------------- */
 
 /* Changes the request header @hdr to a rejection, as its destination would send it. */
-static void refuse(struct lnet_hdr *hdr)
+static void router_reject(struct lnet_hdr *hdr)
 {
 	struct lnet_handle handle = hdr->msg.get.return_wmd;
 	u64 bits = hdr->msg.get.match_bits;
@@ -308,7 +308,7 @@ static void refuse(struct lnet_hdr *hdr)
 	memset(&hdr->msg, 0, sizeof(hdr->msg));
 	hdr->msg.ack.dst_wmd = handle;
 	hdr->msg.ack.match_bits = bits;
-	hdr->msg.ack.mlength = LNET_REFUSED + LNET_REFUSED_ON_THE_WAY;
+	hdr->msg.ack.mlength = LNET_REJECTED + LNET_REJECTED_BY_ROUTER;
 }
 
 /* Sends a router-generated reply instead. False: not possible, so the request times out. */
@@ -320,15 +320,15 @@ static bool tell(struct lnet_pass *p, struct lnet_rx *rx)
 	fwd->tell = 0;
 	lnet_leave(p);
 	src = lnet_peer_ni_lookup(p->ln, &fwd->hdr.src_nid);
-	rx->answer = src ? lnet_op_new() : NULL;
-	if (!rx->answer) {
+	rx->reply_op = src ? lnet_op_new() : NULL;
+	if (!rx->reply_op) {
 		lnet_peer_ni_put(src);
 		return false;
 	}
-	refuse(&fwd->hdr);
+	router_reject(&fwd->hdr);
 	lnet_peer_ni_put(fwd->dst);
 	fwd->dst = src;
-	fwd->told = 1;
+	fwd->replying = 1;
 	start(p, fwd);
 	return true;
 }
@@ -336,10 +336,10 @@ static bool tell(struct lnet_pass *p, struct lnet_rx *rx)
 void lnet_pass_routed(struct lnet_pass *p)
 {
 	while (!list_empty(&p->routed)) {
-		struct lnet_rx *rx = list_first_entry(&p->routed, struct lnet_rx, owed);
+		struct lnet_rx *rx = list_first_entry(&p->routed, struct lnet_rx, deferred);
 		struct lnet_rtr_buf *surplus;
 
-		list_del_init(&rx->owed);
+		list_del_init(&rx->deferred);
 		if (rx->fwd->tell && tell(p, rx))
 			continue;
 		lnet_enter(p, rx->fwd->rs->sh);
@@ -363,7 +363,7 @@ static void give_up(struct lnet_pass *p, struct lnet_rx *rx)
 bool lnet_forward_gone(struct lnet_pass *p, struct lnet_rx *rx)
 {
 	lnet_enter(p, rx->fwd->rs->sh);
-	if (rx->landed)
+	if (rx->received)
 		return false;
 	give_up(p, rx);
 	lnet_rx_free(p, rx);
@@ -378,8 +378,8 @@ static void expire(struct lnet_pass *p, struct lnet_rtr_shard *rs, u64 before_ns
 		if (rx->arrived_ns > before_ns)
 			return;
 		give_up(p, rx);
-		rx->landed = 1;
-		list_add_tail(&rx->owed, &p->land);
+		rx->received = 1;
+		list_add_tail(&rx->deferred, &p->receive);
 	}
 }
 

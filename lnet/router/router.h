@@ -16,7 +16,7 @@ enum lnet_verdict lnet_forward_begin(struct lnet_pass *p, struct lnet_rx *rx,
  * No lock held. @rx waited for a buffer and may receive its payload. Without memory its verdict
  * becomes SKIP.
  */
-void lnet_forward_land(struct lnet_pass *p, struct lnet_rx *rx);
+void lnet_forward_receive(struct lnet_pass *p, struct lnet_rx *rx);
 /* Frees rx->fwd. */
 void lnet_forward_free(struct lnet_rx *rx);
 /*
@@ -78,8 +78,8 @@ struct lnet_rtr_flow *lnet_rtr_flow_get(struct lnet_rtr_shard *rs, const struct 
 void lnet_rtr_flow_put(struct lnet_rtr_shard *rs, struct lnet_rtr_flow *flow);
 /* Sets the timer for the message that waits longest. */
 void lnet_rtr_arm(struct lnet_rtr_shard *rs);
-/* True: RX_NEW -> RX_LAND_ROUTED, still without memory. Else the message waits. */
-bool lnet_rtr_ask(struct lnet_pass *p, struct lnet_fwd *fwd);
+/* True: RX_NEW -> RX_RECEIVE_ROUTED, still without memory. Else the message waits. */
+bool lnet_rtr_request(struct lnet_pass *p, struct lnet_fwd *fwd);
 /* Allocates the buffer; may release and take the lock. False: no memory; @fwd holds nothing now. */
 bool lnet_rtr_fill(struct lnet_pass *p, struct lnet_fwd *fwd);
 /* Checks some of the flows that were not checked after the last release of a buffer. */
@@ -89,7 +89,7 @@ void lnet_rtr_wake(struct lnet_pass *p, struct lnet_rtr_shard *rs);
 /* The number of router credits of @from has changed: messages that wait for one may proceed. */
 void lnet_rtr_credits_set(struct lnet_pass *p, struct lnet_peer_ni *from);
 /*
- * Returns the credit and the buffer of @fwd; messages that get them are in p->land. Returns a
+ * Returns the credit and the buffer of @fwd; messages that get them are in p->receive. Returns a
  * buffer to be freed without lock, or NULL.
  */
 struct lnet_rtr_buf *lnet_rtr_return(struct lnet_pass *p, struct lnet_fwd *fwd);

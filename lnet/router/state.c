@@ -32,7 +32,7 @@ static void set_state(struct lnet *ln, enum lnet_router_state to)
 	lnet_edge(router, ln, r->state, to);
 	WRITE_ONCE(r->state, to);
 	r->since_ns = ln->env->ops->now_ns(ln->env);
-	lnet_ping_announce(ln);
+	lnet_ping_advertise(ln);
 	lnet_push_all(ln, true);	/* so nodes learn of it before their next check */
 }
 
@@ -204,7 +204,7 @@ static int make(struct lnet *ln)
 	r = kvzalloc(struct_size(r, sh, ln->nr_shards), GFP_KERNEL);
 	if (!r)
 		return -ENOMEM;
-	r->look_ns = U64_MAX;
+	r->job_ns = U64_MAX;
 	for (i = 0; i < ln->nr_shards; i++)
 		shard_init(&r->sh[i], &ln->shard[i]);
 	smp_store_release(&ln->router, r);
@@ -276,7 +276,7 @@ int lnet_router_view(struct lnet *ln, unsigned int shard, struct lnet_rtr_view v
 
 static void look_soon(struct lnet *ln, u64 ns)
 {
-	lnet_look_by(ln, &ln->router->look_ns, ln->env->ops->now_ns(ln->env) + ns);
+	lnet_job_schedule(ln, &ln->router->job_ns, ln->env->ops->now_ns(ln->env) + ns);
 }
 
 static int enable(struct lnet *ln)
@@ -344,14 +344,14 @@ static void look_at_nis(struct lnet *ln, u64 now_ns)
 	}
 	if (!changed)
 		return;
-	lnet_ping_announce(ln);
+	lnet_ping_advertise(ln);
 	lnet_push_all(ln, true);
 }
 
 /* ---- periodic checks ------------------------------------------------------------------------- */
 
 /* cfg_mutex held. */
-static void look(struct lnet *ln, u64 now_ns)
+static void pings_check(struct lnet *ln, u64 now_ns)
 {
 	const struct lnet_router *r = ln->router;
 	u64 for_ns = now_ns - r->since_ns, settle = settle_ns(ln);
@@ -370,22 +370,22 @@ static void look(struct lnet *ln, u64 now_ns)
 		look_at_nis(ln, now_ns);
 }
 
-/* Only tries the mutex, as lnet_age_work() does. */
+/* Only tries the mutex, as lnet_expiry_work() does. */
 void lnet_router_work(struct lnet_pass *p)
 {
 	struct lnet *ln = p->ln;
 	struct lnet_router *r = READ_ONCE(ln->router);
 	u64 next_ns = SOON_NS;
 
-	if (likely(!r) || p->now_ns < READ_ONCE(r->look_ns))
+	if (likely(!r) || p->now_ns < READ_ONCE(r->job_ns))
 		return;
-	WRITE_ONCE(r->look_ns, U64_MAX);
+	WRITE_ONCE(r->job_ns, U64_MAX);
 	if (READ_ONCE(ln->stopping))
 		return;
 	if (p->now_ns >= r->trim_ns)
 		trim(p);
 	if (mutex_trylock(&ln->cfg_mutex)) {
-		look(ln, p->now_ns);
+		pings_check(ln, p->now_ns);
 		next_ns = min(LOOK_NS, max(settle_ns(ln) / 4, SOON_NS));
 		mutex_unlock(&ln->cfg_mutex);
 	}

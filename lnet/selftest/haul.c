@@ -271,7 +271,7 @@ static void give(struct lst_haul *h)
 }
 
 /* Checks fetched data; also 0 if the plan has none. */
-static u32 look(struct lst_haul *h)
+static u32 haul_check(struct lst_haul *h)
 {
 	struct lst_drill *drill = h->drill;
 	struct lst_drill_rpy *rpy = &h->call->rpy.drill_rpy;
@@ -296,7 +296,7 @@ static void fetched_run(struct lst_job *job)
 {
 	struct lst_haul *h = container_of(job, struct lst_haul, job);
 	struct lst *st = h->drill->st;
-	u32 status = READ_ONCE(h->failed) ? EIO : look(h);
+	u32 status = READ_ONCE(h->failed) ? EIO : haul_check(h);
 
 	if (!status && lst_plan_comes_in(&h->drill->plan) && !h->put)
 		give(h);

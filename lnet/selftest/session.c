@@ -299,7 +299,7 @@ static void refused_log(const struct lst_call *call)
 	st->refused_log_ns = now + LST_REFUSED_LOG_NS;
 	pr_warn("selftest: %s may not lead this node: it is not in the list of consoles; %llu "
 		"requests were rejected so far\n", lnet_nid_str(&call->from.nid, nid),
-		(unsigned long long)st->c[LST_C_rpcs_refused]);
+		(unsigned long long)st->c[LST_C_rpcs_rejected]);
 }
 
 /*
@@ -312,7 +312,7 @@ u32 lst_session_allows_locked(struct lst_call *call, u32 service)
 
 	if (is_test_traffic(service) ? !st->consoles || st->session : may_lead(call))
 		return 0;
-	st->c[LST_C_rpcs_refused]++;
+	st->c[LST_C_rpcs_rejected]++;
 	refused_log(call);
 	if (service == LST_SERVICE_MAKE_SESSION)
 		call->rpy.make_session_rpy.sid = LST_NO_SID;

@@ -50,7 +50,7 @@ static void tell_waiters(struct lnet_peer *peer, int status)
 static void round_over(struct lnet_pass *p, struct lnet_peer *peer, int status)
 {
 	tell_waiters(peer, status);
-	lnet_contact_met(p, peer);
+	lnet_disc_round_end(p, peer);
 }
 
 /* ---- next step ------------------------------------------------------------------------------- */
@@ -102,7 +102,7 @@ static bool has_turn(struct lnet_pass *p, struct lnet_peer *peer)
 
 	if (!d->paid && list_empty(&d->waiters) && !peer->held) {
 		d->paid = 1;
-		d->next_ns = max(d->next_ns, lnet_disc_turn(p->ln, p->now_ns));
+		d->next_ns = max(d->next_ns, lnet_disc_rate_limit(p->ln, p->now_ns));
 	}
 	return p->now_ns >= d->next_ns;
 }
@@ -127,7 +127,7 @@ static void go(struct lnet_pass *p, struct lnet_peer *peer)
 		rest(p, peer);
 		return;
 	}
-	if (ping ? lnet_contact_ask(p, peer) : lnet_push_send(p, peer)) {
+	if (ping ? lnet_disc_ping_send(p, peer) : lnet_push_send(p, peer)) {
 		d->paid = 0;
 		if (!ping)
 			set_state(peer, DISC_PUSH);
@@ -146,8 +146,8 @@ void lnet_disc_step(struct lnet_pass *p, struct lnet_peer *peer)
 	if (d->data && !d->pushing) {
 		set_state(peer, DISC_MERGE);
 		lnet_merge_due(p, peer);
-	} else if (d->pushing || peer->contact_busy || peer->contact == CONTACT_PINGING ||
-		   peer->contact == CONTACT_OPENING) {
+	} else if (d->pushing || peer->session_busy || peer->session_state == SESSION_PINGING ||
+		   peer->session_state == SESSION_OPENING) {
 		return;			/* its end calls this function again */
 	} else if (is_wanted(peer) && p->now_ns >= not_before_ns(d) && has_turn(p, peer)) {
 		go(p, peer);
@@ -159,7 +159,7 @@ void lnet_disc_step(struct lnet_pass *p, struct lnet_peer *peer)
 void lnet_disc_anew(struct lnet_peer *peer)
 {
 	peer->disc.acked = 0;
-	peer->disc.told = 0;
+	peer->disc.advertised_seq = 0;
 }
 
 u64 lnet_disc_random(struct lnet *ln, u64 range_ns)
@@ -184,7 +184,7 @@ void lnet_disc_failed(struct lnet_pass *p, struct lnet_peer *peer, int err)
 
 /* ---- pings ----------------------------------------------------------------------------------- */
 
-u32 lnet_disc_asked(struct lnet_peer *peer)
+u32 lnet_disc_ping_sent(struct lnet_peer *peer)
 {
 	struct lnet_disc *d = &peer->disc;
 	u32 size = clamp(d->size, LNET_PINGINFO_MIN, LNET_INFO_BYTES);
@@ -196,13 +196,13 @@ u32 lnet_disc_asked(struct lnet_peer *peer)
 	return DIV_ROUND_UP(size, LNET_PINGINFO_MIN) * LNET_PINGINFO_MIN;
 }
 
-bool lnet_disc_answered(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_op *op)
+bool lnet_disc_ping_done(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_op *op)
 {
 	struct lnet_disc *d = &peer->disc;
 	int err = lnet_op_err(op);
 
 	if (!err)
-		err = op->copy ? lnet_disc_take(p, peer, op->copy, op->mlength, false) : -ENOMEM;
+		err = op->sbuf ? lnet_disc_take(p, peer, op->sbuf, op->mlength, false) : -ENOMEM;
 	if (err == -EMSGSIZE) {		/* pings again with more room, once without pause */
 		if (d->fails)
 			lnet_disc_failed(p, peer, err);
@@ -247,25 +247,25 @@ void lnet_disc_doubt(struct lnet_pass *p, struct lnet_disc *d)
 	d->next_ns = max(d->next_ns, d->doubt_ns);
 }
 
-static u64 list_size(const struct lnet_copy *data)
+static u64 list_size(const struct lnet_sbuf *data)
 {
 	return data ? sizeof(*data) + data->len : 0;
 }
 
-void lnet_disc_list_set(struct lnet *ln, struct lnet_copy **at, struct lnet_copy *data)
+void lnet_disc_list_set(struct lnet *ln, struct lnet_sbuf **at, struct lnet_sbuf *data)
 {
-	struct lnet_copy *old = *at;
+	struct lnet_sbuf *old = *at;
 
 	if (data)
-		lnet_copy_get(data);
+		lnet_sbuf_get(data);
 	spin_lock(&ln->disc.lock);
 	ln->disc.list_bytes += list_size(data) - list_size(old);
 	spin_unlock(&ln->disc.lock);
 	*at = data;
-	lnet_copy_put(old);
+	lnet_sbuf_put(old);
 }
 
-int lnet_disc_take(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_copy *data, u32 len,
+int lnet_disc_take(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_sbuf *data, u32 len,
 		   bool pushed)
 {
 	struct lnet_disc *d = &peer->disc;
@@ -305,7 +305,7 @@ int lnet_disc_take(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_copy
 		lnet_count(p->sh, lists_denied);
 		return -ENOBUFS;
 	}
-	WRITE_ONCE(d->whole, 0);
+	WRITE_ONCE(d->complete, 0);
 	lnet_disc_list_set(p->ln, &d->data, data);
 	d->data_len = len;
 	d->merge_free = 0;
@@ -360,7 +360,7 @@ void lnet_disc_switched(struct lnet *ln)
 	if (!ln->ping_info || READ_ONCE(ln->stopping))
 		return;
 	WRITE_ONCE(ln->disc.on_nr, ln->disc.on_nr + on);
-	lnet_ping_announce(ln);
+	lnet_ping_advertise(ln);
 	lnet_push_all(ln, !on);
 }
 
@@ -388,7 +388,7 @@ int lnet_disc_init(struct lnet *ln)
 	spin_lock_init(&d->lock);
 	INIT_LIST_HEAD(&d->todo);
 	INIT_LIST_HEAD(&d->proved);
-	INIT_LIST_HEAD(&d->asked);
+	INIT_LIST_HEAD(&d->waiting);
 	INIT_LIST_HEAD(&d->over);
 	d->todo_ns = d->walk_ns = d->ask_ns = U64_MAX;
 	d->push_len = LNET_PINGINFO_MANUAL;

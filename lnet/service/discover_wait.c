@@ -22,7 +22,7 @@ static void end_with(struct lnet_disc_ask *ask, int status)
 	ask->status = status;
 	list_move_tail(&ask->link, &ln->disc.over);
 	spin_unlock(&ln->disc.lock);
-	lnet_look_by(ln, &ln->disc.ask_ns, ln->env->ops->now_ns(ln->env));
+	lnet_job_schedule(ln, &ln->disc.ask_ns, ln->env->ops->now_ns(ln->env));
 }
 
 void lnet_disc_ask_over(struct lnet_disc_ask *ask, int status)
@@ -53,7 +53,7 @@ static bool wait_for(struct lnet_disc_ask *ask, struct lnet_peer *peer)
 	}
 	ask->peer = peer;
 	/* @asked is in order of by_ns. */
-	for (before = d->asked.prev; before != &d->asked; before = before->prev)
+	for (before = d->waiting.prev; before != &d->waiting; before = before->prev)
 		if (list_entry(before, struct lnet_disc_ask, link)->by_ns <= ask->by_ns)
 			break;
 	list_add(&ask->link, before);
@@ -110,7 +110,7 @@ int lnet_disc_ask(struct lnet *ln, struct lnet_disc_ask *ask)
 	ask->left = false;
 	lnet_pass_begin(&p, ln, LNET_PASS_CALL);
 	ask->by_ns = p.now_ns + limit_ns;
-	lnet_look_by(ln, &ln->disc.ask_ns, ask->by_ns);
+	lnet_job_schedule(ln, &ln->disc.ask_ns, ask->by_ns);
 	seek(&p, ask);
 	lnet_pass_end(&p);
 	return 0;
@@ -176,7 +176,7 @@ static struct lnet_peer *next_late(struct lnet_discovery *d, u64 now_ns)
 	struct lnet_peer *peer = NULL;
 
 	spin_lock(&d->lock);
-	ask = list_first_entry_or_null(&d->asked, struct lnet_disc_ask, link);
+	ask = list_first_entry_or_null(&d->waiting, struct lnet_disc_ask, link);
 	if (ask && ask->by_ns <= now_ns)
 		peer = ask->peer;
 	if (peer)
@@ -203,7 +203,7 @@ static u64 next_ns(struct lnet_discovery *d, u64 now_ns)
 	u64 ns = U64_MAX;
 
 	spin_lock(&d->lock);
-	ask = list_first_entry_or_null(&d->asked, struct lnet_disc_ask, link);
+	ask = list_first_entry_or_null(&d->waiting, struct lnet_disc_ask, link);
 	if (!list_empty(&d->over))
 		ns = now_ns;
 	else if (ask)
@@ -238,14 +238,14 @@ void lnet_disc_ask_work(struct lnet_pass *p)
 		else
 			ask->done(ask, ask->status);
 	}
-	lnet_look_by(p->ln, &d->ask_ns, next_ns(d, p->now_ns));
+	lnet_job_schedule(p->ln, &d->ask_ns, next_ns(d, p->now_ns));
 }
 
 void lnet_disc_asks_end(struct lnet *ln)
 {
 	struct lnet_disc_ask *ask;
 
-	WARN_ON_ONCE(!list_empty(&ln->disc.asked));
+	WARN_ON_ONCE(!list_empty(&ln->disc.waiting));
 	while ((ask = next_over(&ln->disc)))
 		ask->done(ask, -ESHUTDOWN);
 }

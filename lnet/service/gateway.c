@@ -35,8 +35,8 @@ static int notify(struct lnet *ln, const struct lnet_peer_ni *pni, u32 net, bool
 	lnet_enter(&p, &ln->shard[0]);
 	local = lnet_net_is_local(ln, net);
 	gw = local && pni ? lnet_gateway_of(ln, pni->peer) : NULL;
-	if (gw && when_s >= gw->told_s) {
-		gw->told_s = when_s;
+	if (gw && when_s >= gw->notified_s) {
+		gw->notified_s = when_s;
 		list_for_each_entry(hop, &gw->pni->peer->pnis, link)
 			hop->gw = up ? LNET_GW_UP : LNET_GW_DOWN;
 		if (up)		/* if down, the next check is not expedited */
@@ -74,7 +74,7 @@ static struct lnet_path *path_on(const struct lnet_gateway *gw, u32 net)
 		if (hop->net != net || hop->deleted || lnet_gateway_replaced(gw, hop))
 			continue;
 		list_for_each_entry(path, &hop->paths, link)
-			if (!lnet_path_routed(path) && path->ni->state == NI_ACTIVE &&
+			if (!lnet_path_is_routed(path) && path->ni->state == NI_ACTIVE &&
 			    lnet_path_is_better(path, best))
 				best = path;
 	}
@@ -113,10 +113,11 @@ static void meet(struct lnet_pass *p, struct lnet_gateway *gw)
 {
 	struct lnet_peer *peer = gw->pni->peer;
 
-	if (!READ_ONCE(p->ln->tun.discovery) || (gw->met && gw->met_seq == gw->info.seq))
+	if (!READ_ONCE(p->ln->tun.discovery) ||
+	    (gw->discovered && gw->discovered_seq == gw->info.seq))
 		return;
-	gw->met = 1;
-	gw->met_seq = gw->info.seq;
+	gw->discovered = 1;
+	gw->discovered_seq = gw->info.seq;
 	lnet_disc_anew(peer);
 	peer->disc.want_ping = 1;
 	lnet_disc_step(p, peer);
@@ -129,7 +130,7 @@ static void checked(struct lnet_pass *p, struct lnet_op *op)
 	gw->busy = 0;
 	gw->check = NULL;
 	if (op->outcome == LNET_OK) {
-		lnet_gateway_said(p, gw->pni->peer, gw->sink, op->mlength);
+		lnet_gateway_update(p, gw->pni->peer, gw->sink, op->mlength);
 		if (gw->doubts)
 			lnet_gateway_check_by(p, gw, p->now_ns + again_ns(gw));
 		if (gw->known)
@@ -140,8 +141,8 @@ static void checked(struct lnet_pass *p, struct lnet_op *op)
 		lnet_gateway_check_by(p, gw, p->now_ns + SOON_NS);
 	} else {
 		gw->nr_failed++;
-		gw->met = 0;
-		lnet_gateway_silent(gw, op->dst_pni->net);
+		gw->discovered = 0;
+		lnet_gateway_unresponsive(gw, op->dst_pni->net);
 	}
 }
 
@@ -176,7 +177,7 @@ static u64 pause_ns(const struct lnet_gateway *gw, unsigned int nr, u64 every_ns
 
 	if (every_ns && gw->turn < nr)
 		return SOON_NS;
-	if (gw->refused)
+	if (gw->rejected)
 		return min(ns, AGAIN_NS);
 	return gw->doubts ? min(ns, again_ns(gw)) : ns;
 }
@@ -193,7 +194,7 @@ void lnet_gateway_timer(struct lnet_pass *p, struct lnet_timer *t)
 		return;
 	lnet_gateway_hops_review(gw);	/* local interfaces may have changed */
 	nr = nets_of(gw, nets);
-	if (nr && !gw->busy && (every_ns || !gw->nr_checks || gw->refused)) {
+	if (nr && !gw->busy && (every_ns || !gw->nr_checks || gw->rejected)) {
 		if (!check(p, gw, path_on(gw, nets[gw->turn % nr]))) {
 			lnet_gateway_check_by(p, gw, p->now_ns + SOON_NS);
 			return;
@@ -210,7 +211,7 @@ void lnet_gateway_start(struct lnet_gateway *gw, struct lnet_route *route)
 	lnet_pass_begin(&p, gw->ln, LNET_PASS_CALL);
 	lnet_enter(&p, &gw->ln->shard[0]);
 	if (gw->known)
-		route->up = lnet_gateway_leads(gw, route);
+		route->up = lnet_gateway_reaches(gw, route);
 	else
 		route->up = !READ_ONCE(gw->ln->tun.check_routers_before_use);
 	lnet_gateway_check_by(&p, gw, p.now_ns);
@@ -251,7 +252,7 @@ struct lnet_gateway *lnet_gateway_get(struct lnet *ln, struct lnet_peer_ni *pni,
 
 	if (gw)
 		return gw;
-	*err = lnet_peer_anchor(pni->peer, true);
+	*err = lnet_peer_pin_shard(pni->peer, true);
 	if (*err)
 		return NULL;
 	gw = kvzalloc(sizeof(*gw), GFP_KERNEL);
@@ -267,7 +268,7 @@ struct lnet_gateway *lnet_gateway_get(struct lnet *ln, struct lnet_peer_ni *pni,
 	lnet_timer_init(&gw->timer, LNET_TIMER_GATEWAY);
 	lnet_shards_lock_all(ln);
 	list_add_tail(&gw->link, &ln->routes->gateways);
-	router_mark(pni->peer, READ_ONCE(ln->tun.check_routers_before_use) ? LNET_GW_SILENT :
+	router_mark(pni->peer, READ_ONCE(ln->tun.check_routers_before_use) ? LNET_GW_UNRESPONSIVE :
 									     LNET_GW_UP);
 	lnet_shards_unlock_all(ln);
 	return gw;

@@ -18,7 +18,7 @@ struct merge {
 	struct lnet *ln;
 	struct lnet_peer *from;		/* sent the info */
 	struct lnet_peer *peer;		/* receives the NIDs; referenced */
-	struct lnet_copy *info;
+	struct lnet_sbuf *info;
 	u32 len;
 	struct lnet_pinginfo pi;
 	struct lnet_listing *list;
@@ -49,23 +49,23 @@ static void pni_said(struct merge *m, struct lnet_peer_ni *pni)
 {
 	const struct lnet_pinginfo_ni *ni = listed(m, &pni->nid);
 	u16 cost = (u16)READ_ONCE(m->ln->tun.health_sensitivity);
-	enum lnet_said said = LNET_SAID_DOWN;
+	enum lnet_pni_status said = LNET_PNI_STATUS_DOWN;
 	struct lnet_path *path;
 
 	if (ni && ni->status != LNET_NI_DOWN)
-		said = ni->status == LNET_NI_UP ? LNET_SAID_UP : LNET_SAID_NOTHING;
-	if (said == pni->said || said == LNET_SAID_NOTHING)
+		said = ni->status == LNET_NI_UP ? LNET_PNI_STATUS_UP : LNET_PNI_STATUS_NONE;
+	if (said == pni->status || said == LNET_PNI_STATUS_NONE)
 		return;
-	if (said == LNET_SAID_DOWN)
+	if (said == LNET_PNI_STATUS_DOWN)
 		pni->health -= min(pni->health, cost);
-	else if (pni->said == LNET_SAID_NOTHING)
+	else if (pni->status == LNET_PNI_STATUS_NONE)
 		pni->health = LNET_HEALTH_MAX;
 	else
 		pni->health = min(pni->health + cost, LNET_HEALTH_MAX);
-	pni->said = said;
+	pni->status = said;
 	if (lnet_recs(m->p->sh))
 		m->p->sh->rec->ops->note_pni(m->p->sh, LNET_RK_HEALTH_SET, pni, pni->health);
-	if (said == LNET_SAID_UP)
+	if (said == LNET_PNI_STATUS_UP)
 		list_for_each_entry(path, &pni->paths, link)
 			lnet_path_recover(m->p->sh, path);
 }
@@ -101,7 +101,7 @@ static void facts(struct merge *m, bool learning)
 static void pni_hide(struct merge *m, struct lnet_peer_ni *pni)
 {
 	lnet_enter(m->p, m->peer->sh);
-	lnet_peer_ni_hide(pni);
+	lnet_peer_ni_unlist(pni);
 	lnet_leave(m->p);
 }
 
@@ -145,7 +145,7 @@ static bool is_idle(const struct lnet_peer_ni *pni)
 	const struct lnet_path *path;
 
 	list_for_each_entry(path, &pni->paths, link)
-		if (lnet_path_carries(path))
+		if (lnet_path_has_gw_paths(path))
 			return false;
 	return lnet_peer_ni_is_idle(pni);
 }
@@ -242,7 +242,7 @@ static bool any_given(const struct merge *m, const struct lnet_peer *owner)
 
 	list_for_each_entry(pni, &owner->pnis, link)
 		if (!pni->deleted && !pni->alias && listed(m, &pni->nid) &&
-		    lnet_proof_given(m->from, &pni->nid))
+		    lnet_nid_is_proven(m->from, &pni->nid))
 			return true;
 	return false;
 }
@@ -254,7 +254,7 @@ static bool any_given(const struct merge *m, const struct lnet_peer *owner)
 static bool is_same_node(struct merge *m, const struct lnet_peer *owner,
 			 const struct lnet_nid *nid)
 {
-	if (owner == m->from || owner == m->peer || lnet_proof_given(m->from, nid))
+	if (owner == m->from || owner == m->peer || lnet_nid_is_proven(m->from, nid))
 		return true;
 	return nid_is_alias(m, nid) && (owner->nr_pnis == 1 || any_given(m, owner));
 }
@@ -268,7 +268,7 @@ static bool all_its(struct merge *m, const struct lnet_peer *from)
 		return true;
 	list_for_each_entry(pni, &from->pnis, link)
 		if (!pni->deleted && !pni->alias &&
-		    (!listed(m, &pni->nid) || !lnet_proof_given(m->from, &pni->nid)))
+		    (!listed(m, &pni->nid) || !lnet_nid_is_proven(m->from, &pni->nid)))
 			return false;
 	return true;
 }
@@ -336,7 +336,7 @@ static bool is_full(const struct lnet_peer *peer)
 		READ_ONCE(ln->nr_nids) >= FEW_NIDS * READ_ONCE(ln->tun.peers_max));
 }
 
-static int refuse(struct merge *m, enum lnet_full why)
+static int list_reject(struct merge *m, enum lnet_full why)
 {
 	m->full |= why;
 	return -ENOSPC;
@@ -355,11 +355,11 @@ static int add_unknown(struct merge *m, const struct lnet_nid *nid)
 	int err;
 
 	if (is_full(m->peer))
-		return refuse(m, LNET_FULL_NIDS);
+		return list_reject(m, LNET_FULL_NIDS);
 	if ((lnet_net_is_local(m->ln, net) || lnet_routes_hops(m->ln, net)) && !is_gateways(m, nid))
 		return lnet_proof_want(m->from, nid, true);
 	if (has_many_nids(m->ln))
-		return refuse(m, LNET_FULL_ALIASES);
+		return list_reject(m, LNET_FULL_ALIASES);
 	err = lnet_peer_ni_make(m->peer, nid);
 	if (!err)
 		alias_mark(m, nid);
@@ -376,9 +376,9 @@ static int add_known(struct merge *m, struct lnet_peer *owner, const struct lnet
 	if (!is_same_node(m, owner, nid))
 		return nid_is_alias(m, nid) ? 0 : lnet_proof_want(m->from, nid, true);
 	if (is_full(m->peer))
-		return refuse(m, LNET_FULL_NIDS);
+		return list_reject(m, LNET_FULL_NIDS);
 	take_over(m, owner, nid);
-	if (m->busy && lnet_proof_given(m->from, nid))
+	if (m->busy && lnet_nid_is_proven(m->from, nid))
 		err = lnet_proof_want(m->from, nid, false);	/* for the retry */
 	alias_mark(m, nid);
 	return err;
@@ -521,7 +521,7 @@ static int merge(struct merge *m)
 	return 0;
 }
 
-int lnet_merge_info(struct lnet_pass *p, struct lnet_peer **peer, struct lnet_copy *data, u32 len,
+int lnet_merge_info(struct lnet_pass *p, struct lnet_peer **peer, struct lnet_sbuf *data, u32 len,
 		    bool late)
 {
 	struct merge m = { .p = p, .ln = p->ln, .from = *peer, .peer = *peer, .info = data,

@@ -17,9 +17,9 @@ static u64 turn_ns(const struct lnet *ln, const struct lnet_disc *d)
 {
 	u64 burst_ns = BURST * READ_ONCE(ln->tun.merge_pause);
 
-	if (!d->data || d->merge_free || d->merge_turn_ns < burst_ns)
+	if (!d->data || d->merge_free || d->merge_next_ns < burst_ns)
 		return 0;
-	return d->merge_turn_ns - burst_ns;
+	return d->merge_next_ns - burst_ns;
 }
 
 /*
@@ -27,7 +27,7 @@ static u64 turn_ns(const struct lnet *ln, const struct lnet_disc *d)
  * @d, unless a newer list waits there. @full: the merge ignored NIDs because of a limit. The retry
  * reads them again, so merge_pause delays it.
  */
-static bool try_again(struct lnet_pass *p, struct lnet_disc *d, struct lnet_copy *data, u32 len,
+static bool try_again(struct lnet_pass *p, struct lnet_disc *d, struct lnet_sbuf *data, u32 len,
 		      bool full)
 {
 	if (!d->merge_by_ns)
@@ -46,7 +46,7 @@ static bool try_again(struct lnet_pass *p, struct lnet_disc *d, struct lnet_copy
  * [sh] @err: result of the merge; @left: some interfaces still have to be removed; @to: the peer
  * entry into which the info was merged. True: visit @peer again.
  */
-static bool merged(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_copy *data, u32 len,
+static bool merged(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_sbuf *data, u32 len,
 		   int err, bool left, const struct lnet_peer *to)
 {
 	struct lnet_disc *d = &peer->disc;
@@ -54,7 +54,7 @@ static bool merged(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_copy
 	if (peer->deleted)
 		return false;
 	if (data)
-		WRITE_ONCE(d->whole, to == peer && !err && !d->data && !d->off &&
+		WRITE_ONCE(d->complete, to == peer && !err && !d->data && !d->off &&
 				     !peer->configured &&
 				     !lnet_proofs_open(peer));
 	if (err == -EBUSY && try_again(p, d, data, len, READ_ONCE(to->disc.full)))
@@ -79,7 +79,7 @@ static bool merged(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_copy
  * inherits its discovery state. The worker then retries an unfinished merge for @to.
  */
 static void handed_over(struct lnet_pass *p, struct lnet_peer *from, struct lnet_peer *to,
-			struct lnet_copy *data, u32 len, int err)
+			struct lnet_sbuf *data, u32 len, int err)
 {
 	struct lnet_disc *d = &to->disc;
 
@@ -100,7 +100,7 @@ static bool visit(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	struct lnet_disc *d = &peer->disc;
 	struct lnet_peer *to = peer;
-	struct lnet_copy *data;
+	struct lnet_sbuf *data;
 	bool again, late, left;
 	int err = 0;
 	u32 len;
@@ -109,17 +109,17 @@ static bool visit(struct lnet_pass *p, struct lnet_peer *peer)
 	data = turn_ns(p->ln, d) > p->now_ns ? NULL : d->data;
 	len = d->data_len;
 	if (data) {
-		lnet_copy_get(data);
+		lnet_sbuf_get(data);
 		lnet_disc_list_set(p->ln, &d->data, NULL);
 	}
 	if (data && !d->merge_free)
-		d->merge_turn_ns = max(d->merge_turn_ns, p->now_ns) +
+		d->merge_next_ns = max(d->merge_next_ns, p->now_ns) +
 				   READ_ONCE(p->ln->tun.merge_pause);
 	late = d->merge_by_ns && p->now_ns >= d->merge_by_ns;
 	again = peer->deleted;
 	lnet_leave(p);
 	if (again) {
-		lnet_copy_put(data);
+		lnet_sbuf_put(data);
 		return false;
 	}
 	lnet_peer_get(peer);
@@ -135,7 +135,7 @@ static bool visit(struct lnet_pass *p, struct lnet_peer *peer)
 	if (to != peer)
 		handed_over(p, peer, to, data, len, err);
 	lnet_peer_put(to);
-	lnet_copy_put(data);
+	lnet_sbuf_put(data);
 	return again;
 }
 
@@ -170,7 +170,7 @@ static bool todo_add(struct lnet *ln, struct lnet_peer *peer, u64 when_ns)
 	spin_unlock(&d->lock);
 	if (there)
 		lnet_peer_put(peer);
-	lnet_look_by(ln, &d->todo_ns, when_ns);
+	lnet_job_schedule(ln, &d->todo_ns, when_ns);
 	return !there;
 }
 
@@ -224,5 +224,5 @@ void lnet_merge_work(struct lnet_pass *p)
 	}
 	next_ns = next_todo_ns(&ln->disc);
 	if (next_ns != U64_MAX)
-		lnet_look_by(ln, &ln->disc.todo_ns, max(next_ns, p->now_ns + AGAIN_NS));
+		lnet_job_schedule(ln, &ln->disc.todo_ns, max(next_ns, p->now_ns + AGAIN_NS));
 }

@@ -38,7 +38,7 @@ static void timer_move(struct lnet_timer *t, struct lnet_shard *from, struct lne
 static void path_move(struct lnet_path *path, struct lnet_shard *from, struct lnet_shard *to)
 {
 	timer_move(&path->timer, from, to);
-	if (list_empty(&path->line))
+	if (list_empty(&path->probe_link))
 		return;
 	lnet_probe_leave(path);
 	lnet_probe_join(to, path, 0);
@@ -115,7 +115,7 @@ static void peer_move(struct lnet_peer *peer, struct lnet_shard *to)
 	WRITE_ONCE(peer->sh, to);
 }
 
-int lnet_peer_anchor(struct lnet_peer *peer, bool wait)
+int lnet_peer_pin_shard(struct lnet_peer *peer, bool wait)
 {
 	struct lnet *ln = peer->ln;
 	bool idle;
@@ -143,7 +143,7 @@ static int anchor_as(const struct lnet_peer *from, struct lnet_peer *to, bool wa
 		return 0;
 	list_for_each_entry(pni, &from->pnis, link)
 		if (pni->gw || lnet_routes_hops(from->ln, pni->net))
-			return lnet_peer_anchor(to, wait);
+			return lnet_peer_pin_shard(to, wait);
 	return 0;
 }
 

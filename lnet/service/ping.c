@@ -55,10 +55,10 @@ static bool has_less(const struct lnet *ln)
 }
 
 /* Returns a reference; NULL: no memory. */
-static struct lnet_copy *compose(struct lnet *ln, u32 seq, bool all)
+static struct lnet_sbuf *compose(struct lnet *ln, u32 seq, bool all)
 {
 	struct lnet_pinginfo_ni *nis = kcalloc(LNET_MAX_NIS, sizeof(*nis), GFP_KERNEL);
-	struct lnet_copy *c = lnet_copy_new(32 + LNET_MAX_NIS * 24);
+	struct lnet_sbuf *c = lnet_sbuf_new(32 + LNET_MAX_NIS * 24);
 	int len = -ENOMEM;
 
 	if (nis && c)
@@ -67,7 +67,7 @@ static struct lnet_copy *compose(struct lnet *ln, u32 seq, bool all)
 	kfree(nis);
 	if (len < 0) {
 		pr_warn("the ping info could not be rebuilt: %d\n", len);
-		lnet_copy_put(c);
+		lnet_sbuf_put(c);
 		return NULL;
 	}
 	c->len = c->frag.len = len;
@@ -75,14 +75,14 @@ static struct lnet_copy *compose(struct lnet *ln, u32 seq, bool all)
 }
 
 /* 1: the info equals @said, so there is no change to advertise. -ENOMEM */
-static int is_same(struct lnet *ln, const struct lnet_copy *said, bool all)
+static int is_same(struct lnet *ln, const struct lnet_sbuf *said, bool all)
 {
-	struct lnet_copy *c = compose(ln, ln->ping_seq, all);
+	struct lnet_sbuf *c = compose(ln, ln->ping_seq, all);
 	int rc = -ENOMEM;
 
 	if (c)
 		rc = said && said->len == c->len && !memcmp(said->data, c->data, c->len);
-	lnet_copy_put(c);
+	lnet_sbuf_put(c);
 	return rc;
 }
 
@@ -98,7 +98,7 @@ static int is_said(struct lnet *ln, bool less)
 bool lnet_ping_rebuild(struct lnet *ln)
 {
 	bool less = has_less(ln);
-	struct lnet_copy *c[2] = { NULL, NULL };
+	struct lnet_sbuf *c[2] = { NULL, NULL };
 	struct lnet_ni *ni;
 
 	if (is_said(ln, less))
@@ -106,8 +106,8 @@ bool lnet_ping_rebuild(struct lnet *ln)
 	c[0] = compose(ln, ln->ping_seq + 1, true);
 	c[1] = less ? compose(ln, ln->ping_seq + 1, false) : NULL;
 	if (!c[0] || (less && !c[1])) {
-		lnet_copy_put(c[0]);
-		lnet_copy_put(c[1]);
+		lnet_sbuf_put(c[0]);
+		lnet_sbuf_put(c[1]);
 		return false;
 	}
 	list_for_each_entry(ni, &ln->nis, link)
@@ -118,12 +118,12 @@ bool lnet_ping_rebuild(struct lnet *ln)
 	swap(ln->ping_less, c[1]);
 	WRITE_ONCE(ln->ping_seq, ln->ping_seq + 1);
 	spin_unlock(&ln->ping_lock);
-	lnet_copy_put(c[0]);
-	lnet_copy_put(c[1]);
+	lnet_sbuf_put(c[0]);
+	lnet_sbuf_put(c[1]);
 	return true;
 }
 
-u32 lnet_ping_info_seq(const struct lnet_copy *info)
+u32 lnet_ping_info_seq(const struct lnet_sbuf *info)
 {
 	u32 seq;
 
@@ -131,14 +131,14 @@ u32 lnet_ping_info_seq(const struct lnet_copy *info)
 	return seq;
 }
 
-struct lnet_copy *lnet_ping_info_for(struct lnet *ln, const struct lnet_peer *peer)
+struct lnet_sbuf *lnet_ping_info_for(struct lnet *ln, const struct lnet_peer *peer)
 {
-	struct lnet_copy *c;
+	struct lnet_sbuf *c;
 
 	spin_lock(&ln->ping_lock);
 	c = ln->ping_less && !(peer->features & LNET_FEAT_OPEN) ? ln->ping_less : ln->ping_info;
 	if (c)
-		lnet_copy_get(c);
+		lnet_sbuf_get(c);
 	spin_unlock(&ln->ping_lock);
 	return c;
 }
@@ -153,21 +153,21 @@ static void ni_pinged(struct lnet_pass *p, const struct lnet_rx *rx)
 	    lnet_nid_is_local(p->ln, &rx->src_nid))
 		return;
 	lnet_ni_mark(ni, LNET_MARK(UNPINGED), false);
-	lnet_ni_announced(ni);
+	lnet_ni_advertise(ni);
 }
 
-enum lnet_verdict lnet_ping_answer(struct lnet_pass *p, struct lnet_rx *rx,
-				   const struct lnet_hdr *hdr)
+enum lnet_verdict lnet_ping_reply(struct lnet_pass *p, struct lnet_rx *rx,
+				  const struct lnet_hdr *hdr)
 {
-	struct lnet_copy *c = lnet_ping_info_for(p->ln, rx->src->peer);
-	struct lnet_op *op = c ? lnet_answer(p, rx, LNET_OP_REPLY) : NULL;
+	struct lnet_sbuf *c = lnet_ping_info_for(p->ln, rx->src->peer);
+	struct lnet_op *op = c ? lnet_reply_new(p, rx, LNET_OP_REPLY) : NULL;
 	u32 at = hdr->msg.get.src_offset, len = hdr->msg.get.sink_length;
 	struct lnet_disc *d = &rx->src->peer->disc;
 
 	if (lnet_router_forwards(p->ln))
 		ni_pinged(p, rx);
 	if (!op) {
-		lnet_copy_put(c);
+		lnet_sbuf_put(c);
 		return LNET_SKIP;
 	}
 	/*
@@ -176,11 +176,11 @@ enum lnet_verdict lnet_ping_answer(struct lnet_pass *p, struct lnet_rx *rx,
 	 * info is unknown: no push can have reached it. A later ping may be a duplicate whose reply
 	 * the peer ignores.
 	 */
-	if (!(len % LNET_PINGINFO_MIN) && !at && len >= c->len && !d->known && !d->told)
-		d->told = lnet_ping_info_seq(c);
+	if (!(len % LNET_PINGINFO_MIN) && !at && len >= c->len && !d->known && !d->advertised_seq)
+		d->advertised_seq = lnet_ping_info_seq(c);
 	at = min(at, c->len);
 	op->cls = LNET_CLS_CONTROL;
-	op->copy = c;
+	op->sbuf = c;
 	op->md_off = at;
 	op->len = min(len, c->len - at);
 	lnet_op_defer(p, op);
@@ -195,8 +195,8 @@ int lnet_ping_init(struct lnet *ln)
 
 void lnet_ping_fini(struct lnet *ln)
 {
-	lnet_copy_put(ln->ping_info);
-	lnet_copy_put(ln->ping_less);
+	lnet_sbuf_put(ln->ping_info);
+	lnet_sbuf_put(ln->ping_less);
 	ln->ping_info = ln->ping_less = NULL;
 }
 
@@ -223,7 +223,7 @@ struct lnet_op *lnet_ping_by(struct lnet_pass *p, struct lnet_path *path)
 	if (!op)
 		return NULL;
 	op->binding = LNET_BIND_FIXED;
-	if (lnet_path_routed(path)) {
+	if (lnet_path_is_routed(path)) {
 		op->via = path->hop;
 		lnet_peer_ni_hold(op->via);
 	}

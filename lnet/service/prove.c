@@ -23,19 +23,19 @@
 #define NOT_DISCOVERY	4U
 #define VISITS		32U	/* most replies that one visit of the worker evaluates */
 
-/* A listed NID. Protected by cfg_mutex, except for @over and @answer. */
+/* A listed NID. Protected by cfg_mutex, except for @over and @reply. */
 struct lnet_proof {
 	struct list_head link;		/* in the list of its peer */
 	struct list_head over;		/* [disc lock] in ln->disc.proved after the ping */
 	struct lnet_peer *peer;		/* lists @nid; referenced during a ping */
 	struct lnet_nid nid;
 	/* ping in flight; proven; rejected, as the last reply did not list @peer */
-	u8 asked, given, refused;
+	u8 pinged, proven, rejected;
 	u8 wanted;			/* the current info of @peer needs this proof */
 	u8 paid;			/* the node's rate limit includes the next ping */
 	u8 fails;			/* failed pings in a row, capped */
-	u64 next_ns, asked_ns;		/* no ping before; time of the last ping */
-	struct lnet_copy *answer;	/* [disc lock] info in the reply, referenced; or NULL */
+	u64 next_ns, pinged_ns;		/* no ping before; time of the last ping */
+	struct lnet_sbuf *reply;	/* [disc lock] info in the reply, referenced; or NULL */
 	u32 len;
 };
 
@@ -44,9 +44,9 @@ struct lnet_proofs {
 	struct lnet_peer *peer;
 	struct list_head list;		/* [cfg] struct lnet_proof */
 	struct lnet_timer timer;	/* [sh] */
-	struct lnet_copy *info;		/* [cfg] the info that lists them; NULL: none */
-	u32 len, nr, nr_asked;		/* [cfg] */
-	u64 turn_ns;			/* [cfg] time of the next ping at one per PING_NS */
+	struct lnet_sbuf *info;		/* [cfg] the info that lists them; NULL: none */
+	u32 len, nr, nr_pinged;		/* [cfg] */
+	u64 next_ping_ns;		/* [cfg] time of the next ping at one per PING_NS */
 };
 
 unsigned int lnet_nids_max(const struct lnet *ln)
@@ -86,11 +86,11 @@ static struct lnet_proofs *proofs_of(struct lnet_peer *peer)
 	return all;
 }
 
-bool lnet_proof_given(const struct lnet_peer *peer, const struct lnet_nid *nid)
+bool lnet_nid_is_proven(const struct lnet_peer *peer, const struct lnet_nid *nid)
 {
 	const struct lnet_proof *f = find(peer, nid);
 
-	return f && f->given;
+	return f && f->proven;
 }
 
 void lnet_proofs_begin(struct lnet_peer *peer)
@@ -110,7 +110,7 @@ int lnet_proof_want(struct lnet_peer *peer, const struct lnet_nid *nid, bool dis
 
 	if (f) {
 		f->wanted = 1;
-		f->given &= !discard;
+		f->proven &= !discard;
 		return 0;
 	}
 	all = proofs_of(peer);
@@ -137,14 +137,14 @@ static void forget(struct lnet_proofs *all, struct lnet_proof *f)
 	kfree(f);
 }
 
-static void info_set(struct lnet_proofs *all, struct lnet_copy *info, u32 len)
+static void info_set(struct lnet_proofs *all, struct lnet_sbuf *info, u32 len)
 {
 	lnet_disc_list_set(all->peer->ln, &all->info, info);
 	all->len = len;
 }
 
 /* A proof stays while its ping is in flight; the worker frees the proof when the ping has ended. */
-void lnet_proofs_end(struct lnet_peer *peer, struct lnet_copy *info, u32 len)
+void lnet_proofs_end(struct lnet_peer *peer, struct lnet_sbuf *info, u32 len)
 {
 	struct lnet_proofs *all = peer->disc.proofs;
 	struct lnet_proof *f, *next;
@@ -152,7 +152,7 @@ void lnet_proofs_end(struct lnet_peer *peer, struct lnet_copy *info, u32 len)
 	if (!all)
 		return;
 	list_for_each_entry_safe(f, next, &all->list, link)
-		if (!f->wanted && !f->asked)
+		if (!f->wanted && !f->pinged)
 			forget(all, f);
 	info_set(all, all->nr ? info : NULL, len);
 }
@@ -164,7 +164,7 @@ bool lnet_proofs_open(const struct lnet_peer *peer)
 	if (!peer->disc.proofs)
 		return false;
 	list_for_each_entry(f, &peer->disc.proofs->list, link)
-		if (f->wanted && !f->refused)
+		if (f->wanted && !f->rejected)
 			return true;
 	return false;
 }
@@ -178,18 +178,18 @@ static void answered(struct lnet_pass *p, struct lnet_op *op)
 	struct lnet_proof *f = op->arg;
 
 	spin_lock(&d->lock);
-	if (op->outcome == LNET_OK && op->copy) {
-		f->answer = op->copy;
+	if (op->outcome == LNET_OK && op->sbuf) {
+		f->reply = op->sbuf;
 		f->len = op->mlength;
-		lnet_copy_get(f->answer);
+		lnet_sbuf_get(f->reply);
 	}
 	list_add_tail(&f->over, &d->proved);
 	spin_unlock(&d->lock);
-	lnet_look_by(p->ln, &d->todo_ns, p->now_ns);
+	lnet_job_schedule(p->ln, &d->todo_ns, p->now_ns);
 }
 
 /* Pings the NID of @f. Only cfg_mutex is held. False: no ping can be sent now. */
-static bool ask(struct lnet_pass *p, struct lnet_proofs *all, struct lnet_proof *f)
+static bool proof_ping(struct lnet_pass *p, struct lnet_proofs *all, struct lnet_proof *f)
 {
 	struct lnet_peer_ni *pni = lnet_peer_ni_claimed(p->ln, &f->nid, all->peer);
 	struct lnet_op *op;
@@ -201,15 +201,15 @@ static bool ask(struct lnet_pass *p, struct lnet_proofs *all, struct lnet_proof 
 	size = clamp(all->peer->disc.size, LNET_PINGINFO_MIN, LNET_INFO_BYTES);
 	lnet_enter_pni(p, pni);
 	/* Only another peer named @pni, and @pni never sent a message: no recovery pings. */
-	if (pni->peer->claimer && !pni->last_rx_ns && pni->said == LNET_SAID_NOTHING)
-		pni->said = LNET_SAID_DOWN;
+	if (pni->peer->claimer && !pni->last_rx_ns && pni->status == LNET_PNI_STATUS_NONE)
+		pni->status = LNET_PNI_STATUS_DOWN;
 	op = lnet_paths_live(pni) ? lnet_op_control(p, pni, LNET_OP_GET, 0) : NULL;
 	if (op) {
 		op->binding = LNET_BIND_FIXED;
 		op->done = answered;
 		op->len = DIV_ROUND_UP(size, LNET_PINGINFO_MIN) * LNET_PINGINFO_MIN + NOT_DISCOVERY;
 		op->arg = f;
-		lnet_count(p->sh, nids_asked);
+		lnet_count(p->sh, nids_pinged);
 		lnet_op_defer(p, op);
 	}
 	lnet_leave(p);
@@ -217,11 +217,11 @@ static bool ask(struct lnet_pass *p, struct lnet_proofs *all, struct lnet_proof 
 	if (!op)
 		return false;
 	lnet_peer_get(all->peer);
-	f->asked = 1;
+	f->pinged = 1;
 	f->paid = 0;
-	all->turn_ns = max(all->turn_ns, p->now_ns) + PING_NS;
-	f->asked_ns = p->now_ns;
-	all->nr_asked++;
+	all->next_ping_ns = max(all->next_ping_ns, p->now_ns) + PING_NS;
+	f->pinged_ns = p->now_ns;
+	all->nr_pinged++;
 	return true;
 }
 
@@ -229,7 +229,7 @@ static bool ask(struct lnet_pass *p, struct lnet_proofs *all, struct lnet_proof 
 static bool is_heard(struct lnet *ln, const struct lnet_proof *f)
 {
 	struct lnet_peer_ni *pni = lnet_peer_ni_lookup(ln, &f->nid);
-	bool heard = pni && READ_ONCE(pni->last_rx_ns) > f->asked_ns;
+	bool heard = pni && READ_ONCE(pni->last_rx_ns) > f->pinged_ns;
 
 	lnet_peer_ni_put(pni);
 	return heard;
@@ -288,32 +288,32 @@ static u64 share_ns(const struct lnet_proofs *all)
 {
 	u64 burst_ns = READ_ONCE(all->peer->ln->tun.max_interfaces) * PING_NS;
 
-	return all->turn_ns < burst_ns ? 0 : all->turn_ns - burst_ns;
+	return all->next_ping_ns < burst_ns ? 0 : all->next_ping_ns - burst_ns;
 }
 
 /* Pings the NID of @f if the ping is due. Returns when to try again; U64_MAX: needs no timer. */
 static u64 try_one(struct lnet_pass *p, struct lnet_proofs *all, struct lnet_proof *f)
 {
-	if (f->given || f->asked || !f->wanted)
+	if (f->proven || f->pinged || !f->wanted)
 		return U64_MAX;
-	if (p->now_ns < f->next_ns && f->fails && !f->refused && is_heard(p->ln, f))
+	if (p->now_ns < f->next_ns && f->fails && !f->rejected && is_heard(p->ln, f))
 		f->next_ns = p->now_ns;
 	if (p->now_ns < f->next_ns)
 		return min(f->next_ns, p->now_ns + CHECK_NS);
-	if (all->nr_asked >= FEW)
+	if (all->nr_pinged >= FEW)
 		return U64_MAX;		/* the end of a ping in flight tries again */
 	if (p->now_ns < share_ns(all))
 		return share_ns(all);
 	if (!f->paid && !is_awaited(p, f->peer)) {	/* counts against the node's rate limit */
 		f->paid = 1;
-		f->next_ns = max(f->next_ns, lnet_disc_turn(p->ln, p->now_ns));
+		f->next_ns = max(f->next_ns, lnet_disc_rate_limit(p->ln, p->now_ns));
 	}
-	if (p->now_ns >= f->next_ns && !ask(p, all, f)) {
+	if (p->now_ns >= f->next_ns && !proof_ping(p, all, f)) {
 		f->fails = min(f->fails + 1, U8_MAX);
 		f->next_ns = p->now_ns + pause_ns(p, f);
 		merge_again(p, all->peer, f->fails == 1);	/* it may be an alias */
 	}
-	return f->asked ? U64_MAX : f->next_ns;
+	return f->pinged ? U64_MAX : f->next_ns;
 }
 
 void lnet_proofs_run(struct lnet_pass *p, struct lnet_peer *peer)
@@ -328,7 +328,7 @@ void lnet_proofs_run(struct lnet_pass *p, struct lnet_peer *peer)
 		return;
 	list_for_each_entry(f, &all->list, link) {
 		next_ns = min(next_ns, try_one(p, all, f));
-		waits |= f->wanted && !f->given && !f->fails;
+		waits |= f->wanted && !f->proven && !f->fails;
 	}
 	lnet_enter_peer(p, peer);
 	if (!peer->deleted) {
@@ -354,7 +354,7 @@ void lnet_proofs_timer(struct lnet_pass *p, struct lnet_timer *t)
 /* ---- replies --------------------------------------------------------------------------------- */
 
 /* True if @info lists a NID that @peer is known to have. */
-static bool lists_peer(struct lnet *ln, const struct lnet_peer *peer, const struct lnet_copy *info,
+static bool lists_peer(struct lnet *ln, const struct lnet_peer *peer, const struct lnet_sbuf *info,
 		       u32 len)
 {
 	struct lnet_pinginfo_ni *nis = kvcalloc(LNET_LISTED_MAX, sizeof(*nis), GFP_KERNEL);
@@ -375,27 +375,27 @@ static bool lists_peer(struct lnet *ln, const struct lnet_peer *peer, const stru
 	return does;
 }
 
-/* @answer: the info of the node that has the NID; NULL: no reply. */
+/* @reply: the info of the node that has the NID; NULL: no reply. */
 static void evaluate(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_proof *f,
-		     const struct lnet_copy *answer, u32 len)
+		     const struct lnet_sbuf *reply, u32 len)
 {
-	bool was_refused = f->refused;
+	bool was_refused = f->rejected;
 
-	f->given = answer && lists_peer(p->ln, peer, answer, len);
-	f->refused = answer && !f->given;
-	if (!f->given) {
+	f->proven = reply && lists_peer(p->ln, peer, reply, len);
+	f->rejected = reply && !f->proven;
+	if (!f->proven) {
 		f->fails = min(f->fails + 1, U8_MAX);
 		f->next_ns = p->now_ns + pause_ns(p, f);
 	}
 	lnet_enter_peer(p, peer);
-	if (f->given)
+	if (f->proven)
 		lnet_count(p->sh, nids_proven);
-	else if (f->refused)
-		lnet_count(p->sh, nids_refused);
+	else if (f->rejected)
+		lnet_count(p->sh, nids_rejected);
 	lnet_leave(p);
-	if (f->refused)
-		lnet_log_nid_refused(p->ln, &peer->primary, &f->nid);
-	merge_again(p, peer, f->given || f->refused != was_refused || f->fails == 1);
+	if (f->rejected)
+		lnet_log_nid_rejected(p->ln, &peer->primary, &f->nid);
+	merge_again(p, peer, f->proven || f->rejected != was_refused || f->fails == 1);
 }
 
 static struct lnet_proof *next_over(struct lnet_discovery *d)
@@ -413,18 +413,18 @@ static struct lnet_proof *next_over(struct lnet_discovery *d)
 /* Completes the ping of @f. If @p is NULL, the result is discarded. */
 static void take_over(struct lnet_pass *p, struct lnet_proof *f)
 {
-	struct lnet_copy *answer = f->answer;
+	struct lnet_sbuf *reply = f->reply;
 	struct lnet_peer *peer = f->peer;
 	struct lnet_proofs *all = peer->disc.proofs;
 
-	f->answer = NULL;
-	f->asked = 0;
-	all->nr_asked--;
+	f->reply = NULL;
+	f->pinged = 0;
+	all->nr_pinged--;
 	if (p && f->wanted && !peer->deleted)
-		evaluate(p, peer, f, answer, f->len);
+		evaluate(p, peer, f, reply, f->len);
 	else
 		forget(all, f);
-	lnet_copy_put(answer);
+	lnet_sbuf_put(reply);
 	lnet_peer_put(peer);
 }
 

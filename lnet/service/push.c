@@ -22,8 +22,8 @@ static u32 seq_known(const struct lnet_peer *peer)
 {
 	const struct lnet_disc *d = &peer->disc;
 
-	if ((peer->features & LNET_FEAT_OPEN) && (s32)(d->told - d->acked) > 0)
-		return d->told;
+	if ((peer->features & LNET_FEAT_OPEN) && (s32)(d->advertised_seq - d->acked) > 0)
+		return d->advertised_seq;
 	return d->acked;
 }
 
@@ -58,7 +58,7 @@ static void pushed(struct lnet_pass *p, struct lnet_op *op)
 		d->force_push |= d->had_force;
 		lnet_disc_failed(p, peer, err);
 	} else {
-		d->acked = lnet_ping_info_seq(op->copy);
+		d->acked = lnet_ping_info_seq(op->sbuf);
 		d->fails = 0;
 		d->status = 0;
 		d->next_ns = d->want_ping ? d->doubt_ns : 0;
@@ -118,14 +118,14 @@ bool lnet_push_send(struct lnet_pass *p, struct lnet_peer *peer)
 	struct lnet_peer_ni *first = peer->disc.acked ? NULL : pinged_at(peer);
 	struct lnet_path *known = first ? NULL : known_path(peer);
 	struct lnet_peer_ni *pni = first ? first : known ? known->pni : lnet_peer_ni_any(peer);
-	struct lnet_copy *info = pni ? lnet_ping_info_for(p->ln, peer) : NULL;
+	struct lnet_sbuf *info = pni ? lnet_ping_info_for(p->ln, peer) : NULL;
 	struct lnet_op *op = info ? lnet_op_control(p, pni, LNET_OP_PUT, LNET_OPF_ACK) : NULL;
 
 	if (!op) {
-		lnet_copy_put(info);
+		lnet_sbuf_put(info);
 		return false;
 	}
-	op->copy = info;
+	op->sbuf = info;
 	op->len = info->len;
 	op->done = pushed;
 	/*
@@ -147,7 +147,7 @@ bool lnet_push_send(struct lnet_pass *p, struct lnet_peer *peer)
 
 /* ---- when ------------------------------------------------------------------------------------ */
 
-u64 lnet_disc_turn(struct lnet *ln, u64 now_ns)
+u64 lnet_disc_rate_limit(struct lnet *ln, u64 now_ns)
 {
 	u64 gap_ns = div64_u64(NSEC_PER_SEC, READ_ONCE(ln->tun.push_rate));
 	u64 slack_ns = gap_ns * BURST, at_ns;
@@ -171,7 +171,7 @@ static bool is_learned_late(const struct lnet_peer *peer)
 	if (!READ_ONCE(peer->ln->tun.discovery))
 		return false;
 	if (d->on_nr != READ_ONCE(peer->ln->disc.on_nr))
-		return d->known ? d->off : d->told;
+		return d->known ? d->off : d->advertised_seq;
 	return d->known && d->off && (peer->features & LNET_FEAT_DISCOVERY);
 }
 
@@ -186,7 +186,7 @@ static void time_set(struct lnet_pass *p, struct lnet_peer *peer, bool rest)
 	struct lnet_disc *d = &peer->disc;
 	u64 at_ns;
 
-	if (peer->deleted || (!rest && !lnet_peer_is_heard(peer, NULL, p->now_ns)))
+	if (peer->deleted || (!rest && !lnet_peer_is_responsive(peer, NULL, p->now_ns)))
 		return;
 	if (peer->made_ns < p->ln->disc.force_ns && peer->mr && d->known)
 		d->force_push = 1;
@@ -196,7 +196,7 @@ static void time_set(struct lnet_pass *p, struct lnet_peer *peer, bool rest)
 	if ((!d->want_ping && !lnet_push_needed(peer)) || !list_empty(&d->timer.link))
 		return;
 	at_ns = p->now_ns + (rest ? delay_ns : 0);
-	if (rest || !p->ln->disc.hurry)
+	if (rest || !p->ln->disc.expedite)
 		at_ns += lnet_disc_random(p->ln, rest ? (LATER - 1) * delay_ns : delay_ns);
 	d->next_ns = max(d->next_ns, at_ns);
 	lnet_disc_step(p, peer);
@@ -216,8 +216,8 @@ static u64 walk(struct lnet_pass *p)
 		d->walk_done = d->walk_wanted;
 		d->force_ns = d->next_force_ns;
 		d->next_force_ns = 0;
-		d->hurry = d->next_hurry;
-		d->next_hurry = 0;
+		d->expedite = d->next_expedite;
+		d->next_expedite = 0;
 		spin_unlock(&d->lock);
 	}
 	d->walk_at = NULL;
@@ -264,7 +264,7 @@ void lnet_push_work(struct lnet_pass *p)
 	d->walk_taken = 0;
 	spin_unlock(&d->lock);
 	if (next_ns != U64_MAX)
-		lnet_look_by(p->ln, &d->walk_ns, next_ns);
+		lnet_job_schedule(p->ln, &d->walk_ns, next_ns);
 }
 
 void lnet_push_all(struct lnet *ln, bool force)
@@ -279,10 +279,10 @@ void lnet_push_all(struct lnet *ln, bool force)
 	if (force)
 		d->next_force_ns = now_ns;
 	spin_unlock(&d->lock);
-	lnet_look_by(ln, &d->walk_ns, now_ns + READ_ONCE(ln->tun.push_delay));
+	lnet_job_schedule(ln, &d->walk_ns, now_ns + READ_ONCE(ln->tun.push_delay));
 }
 
-void lnet_ping_announce(struct lnet *ln)
+void lnet_ping_advertise(struct lnet *ln)
 {
 	if (lnet_ping_rebuild(ln))
 		lnet_push_all(ln, false);
@@ -296,9 +296,9 @@ void lnet_push_now(struct lnet *ln)
 		return;
 	spin_lock(&d->lock);
 	WRITE_ONCE(d->walk_wanted, d->walk_wanted + 1);
-	d->next_hurry = 1;
+	d->next_expedite = 1;
 	spin_unlock(&d->lock);
-	lnet_look_by(ln, &d->walk_ns, ln->env->ops->now_ns(ln->env));
+	lnet_job_schedule(ln, &d->walk_ns, ln->env->ops->now_ns(ln->env));
 }
 
 /* [sh] True if @peer may send to @ni, and a path over another NI can carry the push. */
@@ -335,7 +335,7 @@ static bool is_reached(struct lnet_peer *peer, void *arg)
 	const struct reached *r = arg;
 
 	return !peer->deleted && peer->mr && peer->disc.known &&
-	       lnet_peer_is_heard(peer, NULL, r->now_ns) &&
+	       lnet_peer_is_responsive(peer, NULL, r->now_ns) &&
 	       (peer->features & LNET_FEAT_DISCOVERY) && READ_ONCE(peer->ln->tun.discovery) &&
 	       has_way_beside(peer, r->ni) && r->is(peer);
 }
@@ -383,7 +383,7 @@ void lnet_push_taken(struct lnet_pass *p, struct lnet_rx *rx)
 		lnet_disc_step(p, peer);
 		return;
 	}
-	rc = lnet_disc_take(p, peer, rx->copy, rx->mlength, true);
+	rc = lnet_disc_take(p, peer, rx->sbuf, rx->mlength, true);
 	if (rc == -EOPNOTSUPP)
 		return;
 	if (rc) {		/* not usable: pings the peer */

@@ -177,7 +177,7 @@ static bool gateways_merge(struct lnet *ln)
 
 static void look_again(struct lnet *ln)
 {
-	lnet_look_by(ln, &ln->routes->look_ns, ln->env->ops->now_ns(ln->env) + AGAIN_NS);
+	lnet_job_schedule(ln, &ln->routes->job_ns, ln->env->ops->now_ns(ln->env) + AGAIN_NS);
 }
 
 int lnet_paths_add(struct lnet_peer_ni *pni)
@@ -217,7 +217,7 @@ static void sync_peer(struct lnet_peer *peer)
 		return;
 	list_for_each_entry(pni, &peer->pnis, link)
 		if (!pni->deleted && lnet_routes_hops(ln, pni->net) &&
-		    (lnet_peer_anchor(peer, false) || lnet_paths_add(pni)))
+		    (lnet_peer_pin_shard(peer, false) || lnet_paths_add(pni)))
 			look_again(ln);
 }
 
@@ -258,14 +258,14 @@ void lnet_routes_learned(struct lnet_pass *p, struct lnet_peer *peer, const u8 *
 		return;
 	}
 	lnet_enter(p, peer->sh);
-	lnet_gateway_said(p, peer, info, len);
+	lnet_gateway_update(p, peer, info, len);
 	lnet_leave(p);
 	lnet_routes_sync(p->ln);
 }
 
 u64 lnet_routes_next_ns(const struct lnet *ln)
 {
-	return ln->routes ? READ_ONCE(ln->routes->look_ns) : U64_MAX;
+	return ln->routes ? READ_ONCE(ln->routes->job_ns) : U64_MAX;
 }
 
 /* Only tries the mutex: its owner may run in this thread, and may be waiting for the worker. */
@@ -275,7 +275,7 @@ void lnet_routes_work(struct lnet_pass *p)
 
 	if (p->now_ns < lnet_routes_next_ns(ln))
 		return;
-	WRITE_ONCE(ln->routes->look_ns, U64_MAX);
+	WRITE_ONCE(ln->routes->job_ns, U64_MAX);
 	if (READ_ONCE(ln->stopping))
 		return;
 	if (!mutex_trylock(&ln->cfg_mutex)) {

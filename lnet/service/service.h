@@ -10,13 +10,13 @@
  * [sh] Sends a ping of discovery. False: another one is in flight, a pool is empty, or there is no
  * path.
  */
-bool lnet_contact_ask(struct lnet_pass *p, struct lnet_peer *peer);
+bool lnet_disc_ping_send(struct lnet_pass *p, struct lnet_peer *peer);
 /* [sh] Ends a round of discovery, and releases the requests that waited for it. */
-void lnet_contact_met(struct lnet_pass *p, struct lnet_peer *peer);
+void lnet_disc_round_end(struct lnet_pass *p, struct lnet_peer *peer);
 /* [sh] Sends the low-water mark, or requests another session if the window is stuck. */
 void lnet_peer_timer(struct lnet_pass *p, struct lnet_peer *peer);
 /* ln->hooks->negotiate() */
-void lnet_contact_negotiate(struct lnet_pass *p, struct lnet_peer *peer);
+void lnet_session_negotiate(struct lnet_pass *p, struct lnet_peer *peer);
 
 /* ---- ping.c ---------------------------------------------------------------------------------- */
 /*
@@ -25,13 +25,13 @@ void lnet_contact_negotiate(struct lnet_pass *p, struct lnet_peer *peer);
  */
 bool lnet_ping_rebuild(struct lnet *ln);
 /* The sequence number of a ping info. */
-u32 lnet_ping_info_seq(const struct lnet_copy *info);
+u32 lnet_ping_info_seq(const struct lnet_sbuf *info);
 /*
  * [sh] The info to advertise to @peer, with a reference; or NULL. For peers with the exactly-once
  * extension, drained interfaces have status down. Other peers ignore the status: their info omits
  * drained interfaces, unless all are drained.
  */
-struct lnet_copy *lnet_ping_info_for(struct lnet *ln, const struct lnet_peer *peer);
+struct lnet_sbuf *lnet_ping_info_for(struct lnet *ln, const struct lnet_peer *peer);
 /* 0, -ENOMEM */
 int lnet_ping_init(struct lnet *ln);
 /* Frees the ping infos. */
@@ -43,9 +43,9 @@ void lnet_ping_fini(struct lnet *ln);
 struct lnet_op *lnet_ping_by(struct lnet_pass *p, struct lnet_path *path);
 /* [sh] Sends a recovery ping: the function @ping of struct lnet_probes. */
 void lnet_ping_path(struct lnet_pass *p, struct lnet_path *path, u64 timeout_ns);
-/* ln->hooks->ping_answer() */
-enum lnet_verdict lnet_ping_answer(struct lnet_pass *p, struct lnet_rx *rx,
-				   const struct lnet_hdr *hdr);
+/* ln->hooks->ping_reply() */
+enum lnet_verdict lnet_ping_reply(struct lnet_pass *p, struct lnet_rx *rx,
+				  const struct lnet_hdr *hdr);
 
 /* ---- discover.c ------------------------------------------------------------------------------ */
 /* Why NIDs of an info were ignored: the peer or the node has too many NIDs, or the node aliases. */
@@ -60,9 +60,9 @@ u64 lnet_disc_random(struct lnet *ln, u64 range_ns);
 /* [sh] A round has failed with @err. The next one begins after a pause. */
 void lnet_disc_failed(struct lnet_pass *p, struct lnet_peer *peer, int err);
 /* [sh] A ping is sent. Returns the number of bytes that its reply may have. */
-u32 lnet_disc_asked(struct lnet_peer *peer);
+u32 lnet_disc_ping_sent(struct lnet_peer *peer);
 /* [sh] The ping @op has ended. True: its reply has an info, so peer->features is valid. */
-bool lnet_disc_answered(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_op *op);
+bool lnet_disc_ping_done(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_op *op);
 /* True if this node learns the NIDs of a peer with these @features. */
 bool lnet_disc_learns(const struct lnet *ln, u32 features);
 /* [sh] A push was old or unreadable: schedules a ping of @d, at most one per DOUBT_NS. */
@@ -71,13 +71,13 @@ void lnet_disc_doubt(struct lnet_pass *p, struct lnet_disc *d);
  * Any lock may be held. Replaces the waiting list *@at by @data or NULL: takes a reference to
  * @data, and drops the reference to the old list.
  */
-void lnet_disc_list_set(struct lnet *ln, struct lnet_copy **at, struct lnet_copy *data);
+void lnet_disc_list_set(struct lnet *ln, struct lnet_sbuf **at, struct lnet_sbuf *data);
 /*
  * [sh] An info of @len bytes in @data was received. 0; -EPROTO: it is invalid; -EMSGSIZE: it
  * is truncated; -EOPNOTSUPP: a push of a peer that is not Multi-Rail; -ENOBUFS: lists_budget is
  * used up.
  */
-int lnet_disc_take(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_copy *data, u32 len,
+int lnet_disc_take(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_sbuf *data, u32 len,
 		   bool pushed);
 /* [sh] The bits LNET_PEER_STATE_... of @peer. */
 u32 lnet_disc_bits(const struct lnet_peer *peer);
@@ -119,7 +119,7 @@ bool lnet_push_send(struct lnet_pass *p, struct lnet_peer *peer);
  * Any lock may be held. Counts one ping or push against the node's rate limit, push_rate. Returns
  * the time at which it may be sent.
  */
-u64 lnet_disc_turn(struct lnet *ln, u64 now_ns);
+u64 lnet_disc_rate_limit(struct lnet *ln, u64 now_ns);
 /* Worker of shard 0, no lock held: schedules pushes that are due soon. */
 void lnet_push_work(struct lnet_pass *p);
 /*
@@ -128,7 +128,7 @@ void lnet_push_work(struct lnet_pass *p);
  */
 void lnet_push_all(struct lnet *ln, bool force);
 /* cfg_mutex held. Interfaces have changed: lnet_ping_rebuild(), and pushes if the info is new. */
-void lnet_ping_announce(struct lnet *ln);
+void lnet_ping_advertise(struct lnet *ln);
 /* cfg_mutex held. After a change by an operator: pushes at once to peers heard from recently. */
 void lnet_push_now(struct lnet *ln);
 /*
@@ -152,7 +152,7 @@ void lnet_push_taken(struct lnet_pass *p, struct lnet_rx *rx);	/* ln->hooks->pus
 /* The number of NIDs of an info that a node uses. */
 unsigned int lnet_nids_max(const struct lnet *ln);
 /* cfg_mutex held. True if it is proven that @peer has @nid. */
-bool lnet_proof_given(const struct lnet_peer *peer, const struct lnet_nid *nid);
+bool lnet_nid_is_proven(const struct lnet_peer *peer, const struct lnet_nid *nid);
 /*
  * cfg_mutex held, no shard locked. A merge begins. It then calls lnet_proof_want() for each listed
  * NID that is not proven, and lnet_proofs_end().
@@ -164,7 +164,7 @@ void lnet_proofs_begin(struct lnet_peer *peer);
  */
 int lnet_proof_want(struct lnet_peer *peer, const struct lnet_nid *nid, bool discard);
 /* The merge ends. @info: the list, which is merged again after a NID was proven. */
-void lnet_proofs_end(struct lnet_peer *peer, struct lnet_copy *info, u32 len);
+void lnet_proofs_end(struct lnet_peer *peer, struct lnet_sbuf *info, u32 len);
 /* cfg_mutex held. True if a NID that @peer lists is neither merged nor rejected yet. */
 bool lnet_proofs_open(const struct lnet_peer *peer);
 /* cfg_mutex held, no shard locked. Sends the pings that are due, at most 8 at a time. */
@@ -200,7 +200,7 @@ bool lnet_merge_has_room(const struct lnet_peer *peer);
  * bytes in @data. Then *@peer is the entry that has the listed primary NID, and the caller's
  * reference moves there. @late: last attempt. 0; -EBUSY: something is busy, retry; -ENOMEM
  */
-int lnet_merge_info(struct lnet_pass *p, struct lnet_peer **peer, struct lnet_copy *data, u32 len,
+int lnet_merge_info(struct lnet_pass *p, struct lnet_peer **peer, struct lnet_sbuf *data, u32 len,
 		    bool late);
 
 /* ---- merge_work.c ---------------------------------------------------------------------------- */
@@ -216,7 +216,7 @@ bool lnet_peer_is_free(struct lnet *ln, void *peer);
  * cfg_mutex held. Moves @peer to shard 0, where routers and peers behind them are, if nothing is
  * in flight to it. @wait: first waits until nothing is in flight, for drain_time at most. 0, -EBUSY
  */
-int lnet_peer_anchor(struct lnet_peer *peer, bool wait);
+int lnet_peer_pin_shard(struct lnet_peer *peer, bool wait);
 /*
  * cfg_mutex held. As lnet_peer_take_over() without @follow. @wait: first waits until nothing is in
  * flight, for drain_time at most. If @from moves as a whole, @to becomes the merge target of peers

@@ -14,8 +14,10 @@
 #define CONTACT_RETRY_NS 1000000000ULL
 #define CONTACT_RETRY_MAX_NS 60000000000ULL
 
-/* @met: the requests have a full transaction timeout, like requests that wait for credits. */
-static void release_all(struct lnet_pass *p, struct lnet_peer *peer, bool met)
+/*
+ * @negotiated: the requests have a full transaction timeout, like requests that wait for credits.
+ */
+static void release_all(struct lnet_pass *p, struct lnet_peer *peer, bool negotiated)
 {
 	LIST_HEAD(waiting);
 
@@ -23,7 +25,7 @@ static void release_all(struct lnet_pass *p, struct lnet_peer *peer, bool met)
 	while (!list_empty(&peer->resolve) && !peer->held) {
 		struct lnet_op *op = list_first_entry(&peer->resolve, struct lnet_op, link);
 
-		lnet_op_release(p, op, met);
+		lnet_op_release(p, op, negotiated);
 	}
 	/* These waited for room in the window of an expired session. */
 	list_splice_init(&peer->winwait, &waiting);
@@ -31,7 +33,7 @@ static void release_all(struct lnet_pass *p, struct lnet_peer *peer, bool met)
 		struct lnet_op *op = list_first_entry(&waiting, struct lnet_op, link);
 
 		lnet_op_untrack(op);
-		lnet_op_release(p, op, met);
+		lnet_op_release(p, op, negotiated);
 	}
 }
 
@@ -42,13 +44,13 @@ static void release_all(struct lnet_pass *p, struct lnet_peer *peer, bool met)
  */
 static void set_plain(struct lnet_pass *p, struct lnet_peer *peer, bool answered)
 {
-	u64 pause = lnet_doubled(CONTACT_RETRY_NS, peer->contact_fails, CONTACT_RETRY_MAX_NS);
+	u64 pause = lnet_doubled(CONTACT_RETRY_NS, peer->session_fails, CONTACT_RETRY_MAX_NS);
 
-	lnet_contact_set_state(peer, CONTACT_PLAIN);
+	lnet_session_set_state(peer, SESSION_PLAIN);
 	peer->plain_before = !(peer->features & LNET_FEAT_OPEN);
 	peer->held = peer->held && answered;
-	peer->contact_fails++;
-	peer->contact_next_ns = p->now_ns + (answered ? CONTACT_RETRY_MAX_NS : pause);
+	peer->session_fails++;
+	peer->session_next_ns = p->now_ns + (answered ? CONTACT_RETRY_MAX_NS : pause);
 }
 
 static void plain(struct lnet_pass *p, struct lnet_peer *peer, bool answered)
@@ -68,7 +70,8 @@ static void opened(struct lnet_pass *p, struct lnet_op *op);
 static void pinged(struct lnet_pass *p, struct lnet_op *op);
 
 /* [sh] Makes a GET of the core to @peer. NULL: a pool is empty, or there is no path. */
-static struct lnet_op *ask(struct lnet_pass *p, struct lnet_peer *peer, u32 portal, u64 match_bits)
+static struct lnet_op *control_get(struct lnet_pass *p, struct lnet_peer *peer, u32 portal,
+				   u64 match_bits)
 {
 	struct lnet_peer_ni *pni = lnet_peer_ni_any(peer);
 	struct lnet_op *op = pni ? lnet_op_control(p, pni, LNET_OP_GET, 0) : NULL;
@@ -86,32 +89,32 @@ static struct lnet_op *ask(struct lnet_pass *p, struct lnet_peer *peer, u32 port
 /* [sh] One ping or session open request to a peer at a time. False: a pool is empty, or no path. */
 static bool ask_ping(struct lnet_pass *p, struct lnet_peer *peer)
 {
-	struct lnet_op *op = ask(p, peer, LNET_PORTAL_RESERVED, LNET_PING_MATCHBITS);
+	struct lnet_op *op = control_get(p, peer, LNET_PORTAL_RESERVED, LNET_PING_MATCHBITS);
 
 	if (!op)
 		return false;
-	op->len = lnet_disc_asked(peer);
+	op->len = lnet_disc_ping_sent(peer);
 	op->done = pinged;
-	peer->contact_busy = 1;
+	peer->session_busy = 1;
 	lnet_op_defer(p, op);
 	return true;
 }
 
-static bool ask_opening(struct lnet_pass *p, struct lnet_peer *peer)
+static bool session_request(struct lnet_pass *p, struct lnet_peer *peer)
 {
-	struct lnet_op *op = ask(p, peer, LNET_PORTAL_MARK, LNET_OPEN_MATCHBITS);
+	struct lnet_op *op = control_get(p, peer, LNET_PORTAL_TRACKED, LNET_OPEN_MATCHBITS);
 
 	if (!op)
 		return false;
 	peer->sink_frag.base = peer->sink;
 	peer->sink_frag.len = sizeof(peer->sink);
 	op->sink = &peer->sink_frag;
-	op->len = LNET_GRANT_SIZE;
+	op->len = LNET_SESSION_REPLY_SIZE;
 	op->offset = (u32)min_t(u64, U32_MAX,
 				div_u64(2 * READ_ONCE(p->ln->tun.transaction_timeout),
 					NSEC_PER_MSEC));
 	op->done = opened;
-	peer->contact_busy = 1;
+	peer->session_busy = 1;
 	lnet_op_defer(p, op);
 	return true;
 }
@@ -119,22 +122,22 @@ static bool ask_opening(struct lnet_pass *p, struct lnet_peer *peer)
 /* ---- a session in doubt ---------------------------------------------------------------------- */
 
 /*
- * Requests use the existing session; those that wait for room in the window continue to wait. @met:
- * as for lnet_op_release()
+ * Requests use the existing session; those that wait for room in the window continue to wait.
+ * @negotiated: as for lnet_op_release()
  */
-static void release_waiting(struct lnet_pass *p, struct lnet_peer *peer, bool met)
+static void release_waiting(struct lnet_pass *p, struct lnet_peer *peer, bool negotiated)
 {
 	LIST_HEAD(waiting);
 
 	list_splice_init(&peer->resolve, &waiting);
 	while (!list_empty(&waiting))
-		lnet_op_release(p, list_first_entry(&waiting, struct lnet_op, link), met);
+		lnet_op_release(p, list_first_entry(&waiting, struct lnet_op, link), negotiated);
 }
 
 /* No reply: the session stays in doubt. A later request causes the next check. */
 static void still_in_doubt(struct lnet_pass *p, struct lnet_peer *peer)
 {
-	peer->contact_next_ns = p->now_ns + READ_ONCE(p->ln->tun.min_recovery_ping_interval);
+	peer->session_next_ns = p->now_ns + READ_ONCE(p->ln->tun.min_recovery_ping_interval);
 	release_waiting(p, peer, false);
 }
 
@@ -146,22 +149,22 @@ static void still_in_doubt(struct lnet_pass *p, struct lnet_peer *peer)
  */
 static bool is_useless(const struct lnet_pass *p, const struct lnet_peer *peer)
 {
-	return lnet_window_stuck(&peer->tx) || lnet_window_silent(p, &peer->tx);
+	return lnet_window_stuck(&peer->tx) || lnet_window_is_unresponsive(p, &peer->tx);
 }
 
 /* @hold_ms: the hold time in the session open request. */
-static void granted(struct lnet_pass *p, struct lnet_peer *peer, u64 grant, u32 W, u64 instance,
-		    u32 hold_ms)
+static void granted(struct lnet_pass *p, struct lnet_peer *peer, u64 session_id, u32 W,
+		    u64 instance, u32 hold_ms)
 {
 	if (peer->tx.rx_instance && peer->tx.rx_instance != instance)
 		lnet_disc_anew(peer);
-	lnet_window_grant(peer, grant, W, instance);
+	lnet_window_begin(peer, session_id, W, instance);
 	peer->tx.used_ns = p->now_ns;
 	peer->tx.hold_ns = (u64)hold_ms * NSEC_PER_MSEC;
-	peer->contact_next_ns = 0;
-	lnet_contact_set_state(peer, CONTACT_OPEN);
+	peer->session_next_ns = 0;
+	lnet_session_set_state(peer, SESSION_OPEN);
 	peer->plain_before = 0;
-	peer->contact_fails = 0;
+	peer->session_fails = 0;
 	release_all(p, peer, true);
 }
 
@@ -171,7 +174,7 @@ static void granted(struct lnet_pass *p, struct lnet_peer *peer, u64 grant, u32 
  */
 static bool never_left(const struct lnet_pass *p, const struct lnet_op *op)
 {
-	return op->outcome != LNET_OK && !(op->flags & LNET_OPF_MAYBE) &&
+	return op->outcome != LNET_OK && !(op->flags & LNET_OPF_UNKNOWN) &&
 	       p->now_ns >= op->deadline_ns && !list_empty(&op->peer->resolve) &&
 	       !READ_ONCE(p->ln->stopping);
 }
@@ -179,17 +182,17 @@ static bool never_left(const struct lnet_pass *p, const struct lnet_op *op)
 static void opened(struct lnet_pass *p, struct lnet_op *op)
 {
 	struct lnet_peer *peer = op->peer;
-	u64 instance, grant;
+	u64 instance, session_id;
 	bool good;
 	u32 W;
 
-	peer->contact_busy = 0;
+	peer->session_busy = 0;
 	good = op->outcome == LNET_OK &&
-	       !lnet_grant_decode(peer->sink, op->mlength, &W, &instance, &grant);
-	if (peer->contact == CONTACT_OPENING && good) {
-		granted(p, peer, grant, W, instance, op->offset);
-	} else if (peer->contact == CONTACT_OPENING) {
-		if (!never_left(p, op) || !ask_opening(p, peer)) {
+	       !lnet_session_reply_decode(peer->sink, op->mlength, &W, &instance, &session_id);
+	if (peer->session_state == SESSION_OPENING && good) {
+		granted(p, peer, session_id, W, instance, op->offset);
+	} else if (peer->session_state == SESSION_OPENING) {
+		if (!never_left(p, op) || !session_request(p, peer)) {
 			plain(p, peer, false);
 			/*
 			 * Later requests do not wait for the next session open request, which may
@@ -197,17 +200,17 @@ static void opened(struct lnet_pass *p, struct lnet_op *op)
 			 */
 			peer->plain_before = 1;
 		}
-	} else if (peer->contact == CONTACT_DOUBT && good &&
+	} else if (peer->session_state == SESSION_DOUBT && good &&
 		   (instance != peer->tx.rx_instance || lnet_window_stale(p, &peer->tx) ||
 		    is_useless(p, peer))) {
 		if (instance == peer->tx.rx_instance && !lnet_window_stale(p, &peer->tx))
 			lnet_count(p->sh, sessions_renewed);
-		granted(p, peer, grant, W, instance, op->offset);
-	} else if (peer->contact == CONTACT_DOUBT) {	/* it responds: the window exists */
-		peer->contact_next_ns = is_useless(p, peer) ? p->now_ns + CONTACT_RETRY_NS : 0;
-		lnet_contact_set_state(peer, CONTACT_OPEN);
+		granted(p, peer, session_id, W, instance, op->offset);
+	} else if (peer->session_state == SESSION_DOUBT) {	/* it responds: the window exists */
+		peer->session_next_ns = is_useless(p, peer) ? p->now_ns + CONTACT_RETRY_NS : 0;
+		lnet_session_set_state(peer, SESSION_OPEN);
 		release_waiting(p, peer, false);
-	} else if (peer->contact == CONTACT_PINGING && !ask_ping(p, peer)) {
+	} else if (peer->session_state == SESSION_PINGING && !ask_ping(p, peer)) {
 		plain(p, peer, false);
 	}
 	lnet_disc_step(p, peer);
@@ -218,30 +221,31 @@ static void pinged(struct lnet_pass *p, struct lnet_op *op)
 	struct lnet_peer *peer = op->peer;
 	bool good, ours;
 
-	peer->contact_busy = 0;
-	good = lnet_disc_answered(p, peer, op);
+	peer->session_busy = 0;
+	good = lnet_disc_ping_done(p, peer, op);
 	ours = good && (peer->features & LNET_FEAT_OPEN);
-	if (lnet_contact_granted(peer) && good && !ours) {
-		lnet_contact_grant_void(p, peer, peer->tx.grant);
-	} else if (peer->contact == CONTACT_OPEN && ours && lnet_window_silent(p, &peer->tx)) {
-		lnet_contact_set_state(peer, CONTACT_DOUBT);
-		if (!ask_opening(p, peer))
+	if (lnet_session_is_open(peer) && good && !ours) {
+		lnet_session_expire(p, peer, peer->tx.session_id);
+	} else if (peer->session_state == SESSION_OPEN && ours &&
+		   lnet_window_is_unresponsive(p, &peer->tx)) {
+		lnet_session_set_state(peer, SESSION_DOUBT);
+		if (!session_request(p, peer))
 			still_in_doubt(p, peer);
-	} else if (peer->contact == CONTACT_DOUBT) {
-		if (!good || !ask_opening(p, peer))
+	} else if (peer->session_state == SESSION_DOUBT) {
+		if (!good || !session_request(p, peer))
 			still_in_doubt(p, peer);
-	} else if (peer->contact == CONTACT_PINGING) {
+	} else if (peer->session_state == SESSION_PINGING) {
 		if (ours)
-			lnet_contact_set_state(peer, CONTACT_OPENING);
-		if (ours ? !ask_opening(p, peer) : !never_left(p, op) || !ask_ping(p, peer))
+			lnet_session_set_state(peer, SESSION_OPENING);
+		if (ours ? !session_request(p, peer) : !never_left(p, op) || !ask_ping(p, peer))
 			plain(p, peer, good && !ours);
 	}
 	lnet_disc_step(p, peer);
 }
 
-bool lnet_contact_ask(struct lnet_pass *p, struct lnet_peer *peer)
+bool lnet_disc_ping_send(struct lnet_pass *p, struct lnet_peer *peer)
 {
-	return !peer->contact_busy && ask_ping(p, peer);
+	return !peer->session_busy && ask_ping(p, peer);
 }
 
 static void greet(struct lnet_pass *p, struct lnet_peer *peer)
@@ -250,33 +254,34 @@ static void greet(struct lnet_pass *p, struct lnet_peer *peer)
 		plain(p, peer, true);
 		return;
 	}
-	lnet_contact_set_state(peer, CONTACT_OPENING);
-	if (!ask_opening(p, peer))
+	lnet_session_set_state(peer, SESSION_OPENING);
+	if (!session_request(p, peer))
 		plain_at_once(p, peer);
 }
 
-void lnet_contact_met(struct lnet_pass *p, struct lnet_peer *peer)
+void lnet_disc_round_end(struct lnet_pass *p, struct lnet_peer *peer)
 {
-	peer->disc.met = 1;
+	peer->disc.had_round = 1;
 	if (!peer->held)
 		return;
 	peer->held = 0;
 	/* Requests that waited for discovery need not wait for session negotiation. */
-	if (peer->contact == CONTACT_OPEN || peer->contact == CONTACT_PLAIN ||
-	    (peer->contact == CONTACT_DOUBT && !peer->contact_busy))
+	if (peer->session_state == SESSION_OPEN || peer->session_state == SESSION_PLAIN ||
+	    (peer->session_state == SESSION_DOUBT && !peer->session_busy))
 		release_waiting(p, peer, false);
 }
 
-void lnet_contact_negotiate(struct lnet_pass *p, struct lnet_peer *peer)
+void lnet_session_negotiate(struct lnet_pass *p, struct lnet_peer *peer)
 {
-	if (lnet_contact_granted(peer)) {	/* the peer may have restarted */
-		if (!peer->contact_busy && !ask_ping(p, peer) && !peer->held)
+	if (lnet_session_is_open(peer)) {	/* the peer may have restarted */
+		if (!peer->session_busy && !ask_ping(p, peer) && !peer->held)
 			release_waiting(p, peer, true);
-	} else if (peer->contact == CONTACT_UNKNOWN && peer->disc.known && !peer->contact_busy) {
+	} else if (peer->session_state == SESSION_UNKNOWN && peer->disc.known &&
+		   !peer->session_busy) {
 		greet(p, peer);		/* its features are known: no ping is needed */
 	} else {
-		lnet_contact_set_state(peer, CONTACT_PINGING);
-		if (!peer->contact_busy && !ask_ping(p, peer))
+		lnet_session_set_state(peer, SESSION_PINGING);
+		if (!peer->session_busy && !ask_ping(p, peer))
 			plain_at_once(p, peer);
 	}
 }
@@ -288,12 +293,12 @@ static void another_session(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	if (list_empty(&peer->winwait) || peer->deleted || READ_ONCE(p->ln->stopping))
 		return;
-	if (peer->contact == CONTACT_OPEN)
-		lnet_contact_set_state(peer, CONTACT_DOUBT);
-	if (peer->contact == CONTACT_DOUBT && !peer->contact_busy &&
-	    (p->now_ns < peer->contact_next_ns || !ask_ping(p, peer)))
+	if (peer->session_state == SESSION_OPEN)
+		lnet_session_set_state(peer, SESSION_DOUBT);
+	if (peer->session_state == SESSION_DOUBT && !peer->session_busy &&
+	    (p->now_ns < peer->session_next_ns || !ask_ping(p, peer)))
 		lnet_timer_set(&p->sh->wheel, &peer->timer,
-			       max(peer->contact_next_ns, p->now_ns + NSEC_PER_MSEC));
+			       max(peer->session_next_ns, p->now_ns + NSEC_PER_MSEC));
 }
 
 void lnet_peer_timer(struct lnet_pass *p, struct lnet_peer *peer)
@@ -306,7 +311,7 @@ void lnet_peer_timer(struct lnet_pass *p, struct lnet_peer *peer)
 		another_session(p, peer);
 		return;
 	}
-	if (peer->contact != CONTACT_OPEN || tx->told >= tx->oldest || !pni ||
+	if (peer->session_state != SESSION_OPEN || tx->advertised >= tx->oldest || !pni ||
 	    READ_ONCE(p->ln->stopping))
 		return;
 	op = lnet_op_control(p, pni, LNET_OP_PUT, 0);
@@ -315,11 +320,11 @@ void lnet_peer_timer(struct lnet_pass *p, struct lnet_peer *peer)
 		return;
 	}
 	lnet_op_set_id(op, ID_GIVEN);
-	op->portal = LNET_PORTAL_MARK;
+	op->portal = LNET_PORTAL_TRACKED;
 	op->match_bits = LNET_CONFIRM_MATCHBITS;
 	op->timeout_ns = 0;		/* the timeout of a request */
-	op->wire.cookie[0] = tx->grant;
+	op->wire.cookie[0] = tx->session_id;
 	op->wire.cookie[1] = tx->oldest;
-	tx->told = tx->oldest;
+	tx->advertised = tx->oldest;
 	lnet_op_defer(p, op);
 }

@@ -22,7 +22,7 @@ struct lnet_rx_kind {
 	enum lnet_verdict (*begin)(struct lnet_pass *p, struct lnet_rx *rx,
 				   const struct lnet_hdr *hdr);
 	/* no lock held: the driver may receive @rx now; without memory its verdict becomes SKIP */
-	void (*land)(struct lnet_pass *p, struct lnet_rx *rx);
+	void (*receive)(struct lnet_pass *p, struct lnet_rx *rx);
 	void (*done)(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how);
 	bool (*gone)(struct lnet_pass *p, struct lnet_rx *rx);	/* as lnet_rx_gone() */
 	bool (*is_wanted)(const struct lnet_rx *rx);		/* as lnet_rx_is_wanted() */
@@ -55,9 +55,9 @@ struct lnet_hooks {
 	void (*starts)(struct lnet_pass *p);	/* starts operations of p->defer */
 	void (*cancels)(struct lnet_pass *p);	/* cancels attempts of p->cancel */
 	void (*resets)(struct lnet_pass *p);	/* closes connections of p->resets */
-	void (*lands)(struct lnet_pass *p);	/* drivers receive the messages of p->land */
+	void (*receives)(struct lnet_pass *p);	/* drivers receive the messages of p->receive */
 	void (*stops)(struct lnet_pass *p);	/* aborts the receives of p->stop */
-	void (*given)(struct lnet_pass *p, struct list_head *given);	/* from drivers */
+	void (*reported)(struct lnet_pass *p, struct list_head *reported);	/* from drivers */
 	void (*backs)(struct lnet_pass *p);	/* p->backs: replies that ended in another shard */
 	void (*routed)(struct lnet_pass *p);	/* forwards p->routed */
 
@@ -71,7 +71,7 @@ struct lnet_hooks {
 	void (*not_taken)(struct lnet_pass *p, struct lnet_att *att);
 	void (*link_work)(struct lnet_pass *p);	/* worker: acts on lnet_ni_link() records */
 	/* no shard locked: allocates slots if few are free; 0, -ENOMEM or -ENOSPC */
-	int (*slots_reserve)(struct lnet *ln);
+	int (*slots_prealloc)(struct lnet *ln);
 	/* parts of a shard that higher folders own; fini: no caller uses @sh any more */
 	void (*shard_init)(struct lnet_shard *sh);
 	void (*shard_fini)(struct lnet_shard *sh);
@@ -88,9 +88,9 @@ struct lnet_hooks {
 
 	struct lnet_rx_kind forward_rx;		/* rx->fwd: for another node */
 	struct lnet_op_kind forward_op;		/* LNET_KIND_FORWARD: for another node */
-	/* The reserved portal, [sh of rx->src]: a ping was received; a push is in rx->copy. */
-	enum lnet_verdict (*ping_answer)(struct lnet_pass *p, struct lnet_rx *rx,
-					 const struct lnet_hdr *hdr);
+	/* The reserved portal, [sh of rx->src]: a ping was received; a push is in rx->sbuf. */
+	enum lnet_verdict (*ping_reply)(struct lnet_pass *p, struct lnet_rx *rx,
+					const struct lnet_hdr *hdr);
 	void (*push_taken)(struct lnet_pass *p, struct lnet_rx *rx);
 	/* no lock held: a request queued on a lazy portal has matched, or its time is over */
 	void (*rx_matched)(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v,

@@ -62,7 +62,7 @@ static bool may_write(struct lnet *ln, enum lnet_log_message m)
 	by_ns = rate->since_ns + LNET_LOG_SPAN_NS;
 	spin_unlock(&log->lock);
 	if (!may)
-		lnet_look_by(ln, &log->look_ns, by_ns);
+		lnet_job_schedule(ln, &log->job_ns, by_ns);
 	return may;
 }
 
@@ -103,7 +103,7 @@ void lnet_log_init(struct lnet *ln, const struct lnet_cfg *cfg)
 	ln->log.fn = cfg->log;
 	ln->log.arg = cfg->log_arg;
 	ln->log.level = cfg->log_level ? cfg->log_level : LNET_LOG_INFO;
-	ln->log.look_ns = U64_MAX;
+	ln->log.job_ns = U64_MAX;
 	spin_lock_init(&ln->log.lock);
 }
 
@@ -114,11 +114,11 @@ bool lnet_log_is_on(const struct lnet *ln)
 
 void lnet_log_work(struct lnet *ln, u64 now_ns)
 {
-	if (now_ns < READ_ONCE(ln->log.look_ns))
+	if (now_ns < READ_ONCE(ln->log.job_ns))
 		return;
-	WRITE_ONCE(ln->log.look_ns, U64_MAX);
+	WRITE_ONCE(ln->log.job_ns, U64_MAX);
 	smp_mb();			/* writers change a rate first, then lower look_ns */
-	lnet_look_by(ln, &ln->log.look_ns, suppressed_write(&ln->log, now_ns));
+	lnet_job_schedule(ln, &ln->log.job_ns, suppressed_write(&ln->log, now_ns));
 }
 
 void lnet_log_flush(struct lnet *ln)

@@ -17,18 +17,18 @@ void lnet_pass_begin(struct lnet_pass *p, struct lnet *ln, enum lnet_pass_kind k
 	p->ln = ln;
 	p->sh = NULL;
 	p->kind = kind;
-	p->more = p->nr_ring = p->busy = 0;
+	p->more = p->nr_flush = p->busy = 0;
 	p->nr = 0;
 	p->now_ns = ln->env->ops->now_ns(ln->env);
 	p->backs = NULL;
 	p->acks = 0;
 	p->nr_evts = 0;
-	p->books.nr = p->books.nr_times = 0;
-	p->books.bytes = 0;
+	p->stats.nr = p->stats.nr_times = 0;
+	p->stats.bytes = 0;
 	INIT_LIST_HEAD(&p->send);
-	INIT_LIST_HEAD(&p->land);
+	INIT_LIST_HEAD(&p->receive);
 	INIT_LIST_HEAD(&p->stop);
-	INIT_LIST_HEAD(&p->given);
+	INIT_LIST_HEAD(&p->reported);
 	INIT_LIST_HEAD(&p->cancel);
 	INIT_LIST_HEAD(&p->posts);
 	INIT_LIST_HEAD(&p->ready);
@@ -50,13 +50,13 @@ static void take_more(struct lnet_pass *p, struct lnet_shard *sh)
 static noinline void enter(struct lnet_pass *p, struct lnet_shard *sh)
 {
 	lnet_leave(p);
-	if (READ_ONCE(sh->ops.nr) < LNET_RESERVE_LOW || READ_ONCE(sh->atts.nr) == 0 ||
-	    READ_ONCE(sh->evts.nr) < LNET_RESERVE_LOW)
+	if (READ_ONCE(sh->ops.nr) < LNET_POOL_REFILL || READ_ONCE(sh->atts.nr) == 0 ||
+	    READ_ONCE(sh->evts.nr) < LNET_POOL_REFILL)
 		lnet_pool_refill(sh);
 	if (unlikely(READ_ONCE(sh->ln->nr_slot_free) < LNET_SLOTS_LOW))
-		sh->ln->hooks->slots_reserve(sh->ln);
+		sh->ln->hooks->slots_prealloc(sh->ln);
 	if (unlikely(READ_ONCE(sh->stats_want)))
-		lnet_stats_reserve(sh);
+		lnet_stats_prealloc(sh);
 	spin_lock(&sh->lock);
 	__release(&sh->lock);		/* the pass holds it until lnet_leave() */
 	p->sh = sh;
@@ -112,7 +112,7 @@ void lnet_leave(struct lnet_pass *p)
 		list_splice_tail_init(&p->ready, &sh->ready);
 		kick = !lnet_pass_in_handler(p);
 	}
-	lnet_books_close(p);
+	lnet_pass_stats_add(p);
 	p->sh = NULL;
 	sh->now_ns = p->now_ns;
 	if (!list_empty(&p->evts))
@@ -149,7 +149,7 @@ static void more_leave(struct lnet_pass *p)
 	if (!sh || list_empty(&p->send))
 		return;
 	list_splice_tail_init(&p->send, &sh->more);
-	if (++sh->nr_more >= LNET_BELL_BURST) {
+	if (++sh->nr_more >= LNET_DOORBELL_BURST) {
 		p->more = 0;
 		take_more(p, sh);
 		return;
@@ -159,7 +159,7 @@ static void more_leave(struct lnet_pass *p)
 	lnet_leave(p);
 	if (!first)
 		return;
-	atomic_set(&p->ln->bells, 1);
+	atomic_set(&p->ln->doorbells, 1);
 	if (!lnet_pass_in_handler(p))
 		p->ln->env->ops->kick(p->ln->env, sh->ix);
 }
@@ -170,7 +170,7 @@ static void more_collect(struct lnet_pass *p)
 	struct lnet *ln = p->ln;
 	unsigned int i;
 
-	if (p->more || !atomic_read(&ln->bells) || !atomic_xchg(&ln->bells, 0))
+	if (p->more || !atomic_read(&ln->doorbells) || !atomic_xchg(&ln->doorbells, 0))
 		return;
 	for (i = 0; i < ln->nr_shards; i++)
 		if (READ_ONCE(ln->shard[i].more_left))
@@ -190,15 +190,15 @@ static void ring_add(struct lnet_pass *p, struct lnet_ni *ni)
 {
 	unsigned int i;
 
-	for (i = 0; i < p->nr_ring; i++)
-		if (p->ring[i] == ni)
+	for (i = 0; i < p->nr_flush; i++)
+		if (p->flush_nis[i] == ni)
 			return;
-	if (p->nr_ring == ARRAY_SIZE(p->ring)) {
-		ring(p->ring[0], p);
-		p->ring[0] = p->ring[--p->nr_ring];
+	if (p->nr_flush == ARRAY_SIZE(p->flush_nis)) {
+		ring(p->flush_nis[0], p);
+		p->flush_nis[0] = p->flush_nis[--p->nr_flush];
 	}
 	lnet_ni_get(ni);
-	p->ring[p->nr_ring++] = ni;
+	p->flush_nis[p->nr_flush++] = ni;
 }
 
 /*
@@ -256,13 +256,13 @@ static void leave_and_send(struct lnet_pass *p)
 		}
 		lnet_ni_put(ni);
 	}
-	while (p->nr_ring)
-		ring(p->ring[--p->nr_ring], p);
+	while (p->nr_flush)
+		ring(p->flush_nis[--p->nr_flush], p);
 }
 
 void lnet_rx_want_stop(struct lnet_pass *p, struct lnet_rx *rx)
 {
-	if (rx->state != RX_LAND || rx->stopping)
+	if (rx->state != RX_RECEIVE || rx->stopping)
 		return;
 	rx->stopping = 1;
 	list_add_tail(&rx->stop, &p->stop);
@@ -270,8 +270,8 @@ void lnet_rx_want_stop(struct lnet_pass *p, struct lnet_rx *rx)
 
 static bool owes(const struct lnet_pass *p)
 {
-	return !list_empty(&p->send) || !list_empty(&p->land) || !list_empty(&p->stop) ||
-	       !list_empty(&p->given) || !list_empty(&p->cancel) || !list_empty(&p->defer) ||
+	return !list_empty(&p->send) || !list_empty(&p->receive) || !list_empty(&p->stop) ||
+	       !list_empty(&p->reported) || !list_empty(&p->cancel) || !list_empty(&p->defer) ||
 	       !list_empty(&p->resets) || !list_empty(&p->routed) || p->backs || p->acks;
 }
 
@@ -291,12 +291,12 @@ static void perform(struct lnet_pass *p)
 			h->cancels(p);
 		if (!list_empty(&p->resets))
 			h->resets(p);
-		if (!list_empty(&p->land))
-			h->lands(p);
+		if (!list_empty(&p->receive))
+			h->receives(p);
 		if (!list_empty(&p->stop))
 			h->stops(p);
-		if (!list_empty(&p->given))
-			h->given(p, &p->given);
+		if (!list_empty(&p->reported))
+			h->reported(p, &p->reported);
 		if (unlikely(p->backs))
 			h->backs(p);
 		if (unlikely(!list_empty(&p->routed)))
@@ -342,7 +342,7 @@ void lnet_pass_end(struct lnet_pass *p)
 	 * ever, while sockets and timers wait. So a long pass leaves further events to the worker.
 	 */
 	do {
-		if (turns >= LNET_PASS_TURNS ||
+		if (turns >= LNET_PASS_ROUNDS ||
 		    (turns && env->ops->now_ns(env) - p->now_ns > PASS_LONG_NS))
 			h->hand_over(p);
 		else if (!list_empty(&p->ready))

@@ -4,7 +4,7 @@
 #include "shard/shard.h"
 
 /*
- * A pool of operations or events is first filled up to LNET_RESERVE_LOW objects. Each time it runs
+ * A pool of operations or events is first filled up to LNET_POOL_REFILL objects. Each time it runs
  * low, that number doubles, up to RESERVE_MAX, which is more than a burst. Each pool has a separate
  * number, because pings and pushes have no events.
  */
@@ -16,8 +16,8 @@ void lnet_op_init(struct lnet_op *op)
 	memset(op, 0, sizeof(*op));
 	INIT_LIST_HEAD(&op->link);
 	INIT_LIST_HEAD(&op->all);
-	INIT_LIST_HEAD(&op->landings);
-	INIT_LIST_HEAD(&op->voided);
+	INIT_LIST_HEAD(&op->receives);
+	INIT_LIST_HEAD(&op->expired);
 	INIT_LIST_HEAD(&op->first.link);
 	lnet_timer_init(&op->timer, LNET_TIMER_OP);
 	op->first.op = op;
@@ -63,15 +63,15 @@ void lnet_op_recycle(struct lnet_shard *sh, struct lnet_op *op)
 
 	evt_keep(sh, op->evt[0]);
 	evt_keep(sh, op->evt[1]);
-	lnet_copy_put(op->copy);
+	lnet_sbuf_put(op->sbuf);
 	if (sh->ops.nr >= POOL_MAX) {
 		kfree(op);
 		return;
 	}
 	/* its lists, timer and attempt are in their initial state; the rest is cleared */
 	WARN_ON_ONCE(op->first.state != ATT_FREE || !list_empty(&op->timer.link) ||
-		     !list_empty(&op->all) || !list_empty(&op->landings) ||
-		     !list_empty(&op->voided));
+		     !list_empty(&op->all) || !list_empty(&op->receives) ||
+		     !list_empty(&op->expired));
 	memset((u8 *)op + kept, 0, sizeof(*op) - kept);
 	list_add(&op->link, &sh->ops.free);
 	lnet_pool_count(&sh->ops, 1);
@@ -158,7 +158,7 @@ void lnet_op_free(struct lnet_op *op)
 		return;
 	lnet_evt_free(op->evt[0]);
 	lnet_evt_free(op->evt[1]);
-	lnet_copy_put(op->copy);
+	lnet_sbuf_put(op->sbuf);
 	kfree(op);
 }
 
@@ -177,9 +177,9 @@ void lnet_evt_free(struct lnet_evt *e)
 	kfree(e);
 }
 
-struct lnet_copy *lnet_copy_new(u32 len)
+struct lnet_sbuf *lnet_sbuf_new(u32 len)
 {
-	struct lnet_copy *c = kmalloc(sizeof(*c) + len, GFP_NOFS);
+	struct lnet_sbuf *c = kmalloc(sizeof(*c) + len, GFP_NOFS);
 
 	if (!c)
 		return NULL;
@@ -191,12 +191,12 @@ struct lnet_copy *lnet_copy_new(u32 len)
 	return c;
 }
 
-void lnet_copy_get(struct lnet_copy *c)
+void lnet_sbuf_get(struct lnet_sbuf *c)
 {
 	atomic_inc(&c->refs);
 }
 
-void lnet_copy_put(struct lnet_copy *c)
+void lnet_sbuf_put(struct lnet_sbuf *c)
 {
 	if (c && atomic_dec_and_test(&c->refs))
 		kfree(c);
@@ -236,10 +236,10 @@ struct lnet_att *lnet_att_take(struct lnet_shard *sh)
 /* The number to fill @pool up to. @back: events that lnet_evts_return() left. */
 static u32 wanted(const struct lnet_pool *pool, u32 back)
 {
-	bool more = READ_ONCE(pool->nr) + back < LNET_RESERVE_LOW;
-	u32 was = READ_ONCE(pool->reserve);
+	bool more = READ_ONCE(pool->nr) + back < LNET_POOL_REFILL;
+	u32 was = READ_ONCE(pool->target);
 
-	return clamp_t(u32, more ? 2 * was : was, LNET_RESERVE_LOW, RESERVE_MAX);
+	return clamp_t(u32, more ? 2 * was : was, LNET_POOL_REFILL, RESERVE_MAX);
 }
 
 static u32 missing(const struct lnet_pool *pool, u32 want)
@@ -283,15 +283,15 @@ void lnet_pool_refill(struct lnet_shard *sh)
 			break;
 		list_add(&op->link, &ops);
 	}
-	nr_atts = fill(&atts, missing(&sh->atts, LNET_RESERVE_LOW), sizeof(struct lnet_att),
+	nr_atts = fill(&atts, missing(&sh->atts, LNET_POOL_REFILL), sizeof(struct lnet_att),
 		       offsetof(struct lnet_att, link));
 	nr_evts += fill(&evts, missing(&sh->evts, want_evts - min(want_evts, nr_evts)),
 			sizeof(struct lnet_evt), offsetof(struct lnet_evt, link));
 	if (!nr_ops && !nr_atts && !nr_evts)
 		return;
 	spin_lock(&sh->lock);
-	WRITE_ONCE(sh->ops.reserve, want_ops);
-	WRITE_ONCE(sh->evts.reserve, want_evts);
+	WRITE_ONCE(sh->ops.target, want_ops);
+	WRITE_ONCE(sh->evts.target, want_evts);
 	list_splice(&ops, &sh->ops.free);
 	list_splice(&atts, &sh->atts.free);
 	list_splice(&evts, &sh->evts.free);
@@ -301,7 +301,7 @@ void lnet_pool_refill(struct lnet_shard *sh)
 	spin_unlock(&sh->lock);
 }
 
-void lnet_stats_reserve(struct lnet_shard *sh)
+void lnet_stats_prealloc(struct lnet_shard *sh)
 {
 	u32 want = READ_ONCE(sh->stats_want);
 	LIST_HEAD(blocks);

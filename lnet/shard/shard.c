@@ -27,8 +27,8 @@ int lnet_shards_init(struct lnet *ln)
 		sh->ln = ln;
 		sh->ix = i;
 		sh->next_ns = U64_MAX;
-		sh->look_ns = U64_MAX;
-		sh->park_ns = U64_MAX;
+		sh->job_ns = U64_MAX;
+		sh->lazy_ns = U64_MAX;
 		lnet_wheel_init(&sh->wheel, ln->env->ops->now_ns(ln->env));
 		INIT_LIST_HEAD(&sh->ops.free);
 		INIT_LIST_HEAD(&sh->atts.free);
@@ -122,11 +122,11 @@ static bool lower(u64 *at, u64 when_ns)
 	return false;
 }
 
-void lnet_look_by(struct lnet *ln, u64 *at, u64 when_ns)
+void lnet_job_schedule(struct lnet *ln, u64 *at, u64 when_ns)
 {
 	if (!lower(at, when_ns))
 		return;
-	lower(&ln->shard[0].look_ns, when_ns);
+	lower(&ln->shard[0].job_ns, when_ns);
 	ln->env->ops->arm(ln->env, 0);
 }
 
@@ -168,12 +168,12 @@ static void look(struct lnet_pass *p, struct lnet_shard *sh)
 	unsigned int i;
 
 	/* before reading the times of the jobs: another thread lowers those first, then this one */
-	xchg(&sh->look_ns, U64_MAX);
+	xchg(&sh->job_ns, U64_MAX);
 	for (i = 0; i < LNET_NR_JOBS; i++)
 		p->ln->hooks->jobs[i].run(p);
 	for (i = 0; i < LNET_NR_JOBS; i++)
 		next_ns = min(next_ns, p->ln->hooks->jobs[i].when(p->ln));
-	lower(&sh->look_ns, next_ns);
+	lower(&sh->job_ns, next_ns);
 }
 
 /* True if the worker has nothing to do: most timers are cancelled before they are due. */
@@ -182,8 +182,8 @@ static bool came_for_nothing(struct lnet *ln, struct lnet_shard *sh)
 	u64 now_ns = ln->env->ops->now_ns(ln->env), next_ns;
 	bool nothing;
 
-	if (READ_ONCE(sh->link_work) || atomic_read(&ln->bells) || atomic_read(&ln->ni_work) ||
-	    now_ns >= READ_ONCE(sh->look_ns))
+	if (READ_ONCE(sh->link_work) || atomic_read(&ln->doorbells) || atomic_read(&ln->ni_work) ||
+	    now_ns >= READ_ONCE(sh->job_ns))
 		return false;
 	spin_lock(&sh->lock);
 	next_ns = lnet_wheel_next_ns(&sh->wheel);
@@ -208,7 +208,7 @@ u64 lnet_shard_work(struct lnet *ln, unsigned int shard, unsigned int budget)
 	if (!shard && atomic_read(&ln->ni_work) && atomic_xchg(&ln->ni_work, 0))
 		ni_work(&p);
 	run_timers(&p, sh);
-	if (p.now_ns >= READ_ONCE(sh->look_ns))
+	if (p.now_ns >= READ_ONCE(sh->job_ns))
 		look(&p, sh);
 	lnet_pass_end(&p);
 	return lnet_shard_next_ns(ln, shard);
@@ -227,7 +227,7 @@ u64 lnet_shard_next_ns(const struct lnet *ln, unsigned int shard)
 {
 	const struct lnet_shard *sh = &ln->shard[shard];
 
-	return min(READ_ONCE(sh->next_ns), READ_ONCE(sh->look_ns));
+	return min(READ_ONCE(sh->next_ns), READ_ONCE(sh->job_ns));
 }
 
 bool lnet_cfg_wait(struct lnet *ln, bool (*done)(struct lnet *ln, void *arg), void *arg,

@@ -51,7 +51,7 @@ void lnet_shards_unlock_all(struct lnet *ln);
  * Any lock may be held. The worker of shard 0 runs the periodic job with the time *@at at @when_ns
  * or earlier; *@at never becomes later.
  */
-void lnet_look_by(struct lnet *ln, u64 *at, u64 when_ns);
+void lnet_job_schedule(struct lnet *ln, u64 *at, u64 when_ns);
 /*
  * cfg_mutex held. Waits until done() returns true, or for @limit_ns (U64_MAX: no limit). Meanwhile
  * it does the work of all shards, as the caller may be the only thread, and sleeps. Ends early if
@@ -86,11 +86,11 @@ void lnet_evt_free(struct lnet_evt *e);
  * A small buffer of @len bytes with one reference. No lock held. The bytes are not cleared, so the
  * caller writes each one before they are sent. NULL: no memory.
  */
-struct lnet_copy *lnet_copy_new(u32 len);
+struct lnet_sbuf *lnet_sbuf_new(u32 len);
 /* Takes a reference. */
-void lnet_copy_get(struct lnet_copy *c);
+void lnet_sbuf_get(struct lnet_sbuf *c);
 /* Drops a reference; the last one frees @c. NULL is fine. */
-void lnet_copy_put(struct lnet_copy *c);
+void lnet_sbuf_put(struct lnet_sbuf *c);
 /* Any lock or none. Takes a reference; lnet_ni_put() of <lnet/lnd.h> drops it. */
 void lnet_ni_get(struct lnet_ni *ni);
 /* [sh] An operation from the pool, which lnet_enter() refills. NULL: it is empty. */
@@ -100,7 +100,7 @@ struct lnet_att *lnet_att_take(struct lnet_shard *sh);
 /* No lock held: fills the pools of @sh. */
 void lnet_pool_refill(struct lnet_shard *sh);
 /* No lock held: allocates the statistics that paths of @sh want. */
-void lnet_stats_reserve(struct lnet_shard *sh);
+void lnet_stats_prealloc(struct lnet_shard *sh);
 /* No caller uses @sh any more. Frees the objects of its pools. */
 void lnet_pools_free(struct lnet_shard *sh);
 
@@ -118,9 +118,9 @@ void lnet_stat_count(struct lnet *ln, enum lnet_counter c);
 void lnet_shard_stats_reset(struct lnet_shard *sh);
 /* [sh of @peer] Sets counters and histograms of @peer, its interfaces and paths to zero. */
 void lnet_peer_stats_reset(struct lnet_peer *peer);
-/* [sh] Adds the batched statistics of p->books to the counters, before the shard is released. */
-void lnet_books_close(struct lnet_pass *p);
-/* [sh] Counts, in p->books, a message of @op that the driver has sent. */
+/* [sh] Adds the batched statistics of p->stats to the counters, before the shard is released. */
+void lnet_pass_stats_add(struct lnet_pass *p);
+/* [sh] Counts, in p->stats, a message of @op that the driver has sent. */
 void lnet_stat_sent(struct lnet_pass *p, struct lnet_path *path, const struct lnet_op *op);
 /* [sh of @from] Counts a received message of @type with @len bytes of payload. */
 void lnet_stat_recv(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_ni *from, u32 type,
@@ -136,12 +136,12 @@ void lnet_stat_end(struct lnet_shard *sh, const struct lnet_op *op);
  * [sh] True if too many replies to @from are unfinished, or to all peers while @from has at least
  * 16 of them; counts the denial.
  */
-bool lnet_answers_full(struct lnet_pass *p, const struct lnet_peer_ni *from);
+bool lnet_replies_full(struct lnet_pass *p, const struct lnet_peer_ni *from);
 /* [sh] The hand-over of @op to the driver of @path took @ns. */
 void lnet_stat_posted(struct lnet_pass *p, struct lnet_path *path, const struct lnet_op *op,
 		      u64 ns);
 /* [sh] The reply to @op was received on @path: adds its response time. */
-void lnet_stat_answer(struct lnet_pass *p, struct lnet_path *path, const struct lnet_op *op);
+void lnet_stat_reply(struct lnet_pass *p, struct lnet_path *path, const struct lnet_op *op);
 
 /* ---- tunables.c ------------------------------------------------------------------------------ */
 extern const struct lnet_tunable_info lnet_tunable_table[];

@@ -180,7 +180,7 @@ void lnet_peer_stats_reset(struct lnet_peer *peer)
 
 /* ---- messages, per node, NI, peer NI and path ------------------------------------------------ */
 
-/* replies that answers_budget permits for each peer NI; less than the least answers_max */
+/* replies that replies_budget permits for each peer NI; less than the least replies_max */
 #define ANSWERS_FEW 16
 
 /*
@@ -196,7 +196,7 @@ static_assert(IN_ORDER(LNET_NIC_sent) && IN_ORDER(LNET_NIC_recv) && IN_ORDER(LNE
 
 /* ---- batched statistics ---------------------------------------------------------------------- */
 
-static void book_sent(struct lnet_shard *sh, struct lnet_books *b)
+static void book_sent(struct lnet_shard *sh, struct lnet_pass_stats *b)
 {
 	u64 *ni = b->path->ni->sh[sh->ix].c, *pni = b->path->hop->c;
 
@@ -214,25 +214,25 @@ static void book_sent(struct lnet_shard *sh, struct lnet_books *b)
 	b->bytes = 0;
 }
 
-static void book_times(struct lnet_books *b)
+static void book_times(struct lnet_pass_stats *b)
 {
 	times_add(b->times, b->ns, b->nr_times);
 	hist_add(b->hist, b->ns, b->nr_times);
 	b->nr_times = 0;
 }
 
-void lnet_books_close(struct lnet_pass *p)
+void lnet_pass_stats_add(struct lnet_pass *p)
 {
-	if (p->books.nr)
-		book_sent(p->sh, &p->books);
-	if (p->books.nr_times)
-		book_times(&p->books);
+	if (p->stats.nr)
+		book_sent(p->sh, &p->stats);
+	if (p->stats.nr_times)
+		book_times(&p->stats);
 }
 
 void lnet_stat_sent(struct lnet_pass *p, struct lnet_path *path, const struct lnet_op *op)
 {
 	u8 type = op->type & 3, forward = op->kind == LNET_KIND_FORWARD;
-	struct lnet_books *b = &p->books;
+	struct lnet_pass_stats *b = &p->stats;
 
 	if (b->nr && (b->path != path || b->type != type || b->forward != forward))
 		book_sent(p->sh, b);
@@ -246,7 +246,7 @@ void lnet_stat_sent(struct lnet_pass *p, struct lnet_path *path, const struct ln
 
 static void took(struct lnet_pass *p, struct lnet_times *times, struct lnet_hist *hist, u64 ns)
 {
-	struct lnet_books *b = &p->books;
+	struct lnet_pass_stats *b = &p->stats;
 
 	if (b->nr_times && (b->times != times || b->hist != hist || b->ns != ns))
 		book_times(b);
@@ -298,7 +298,7 @@ static bool is_response_counted(const struct lnet *ln, const struct lnet_op *op)
 {
 	u32 said = op->md ? op->md->options : 0;
 
-	if (!lnet_op_request(op) || (op->type == LNET_OP_PUT && !(op->flags & LNET_OPF_ACK)))
+	if (!lnet_op_is_request(op) || (op->type == LNET_OP_PUT && !(op->flags & LNET_OPF_ACK)))
 		return false;
 	if (op->kind != LNET_KIND_USER)
 		return true;
@@ -310,7 +310,7 @@ static bool is_response_counted(const struct lnet *ln, const struct lnet_op *op)
 void lnet_stat_start(struct lnet_shard *sh, struct lnet_op *op)
 {
 	WRITE_ONCE(sh->nr_live, sh->nr_live + 1);
-	sh->nr_answers += lnet_op_answer(op);
+	sh->nr_reply_ops += lnet_op_is_reply(op);
 	op->peer->nr_ops++;
 	sh->c[LNET_C_msgs_max] = max(sh->c[LNET_C_msgs_max], ++sh->c[LNET_C_msgs_alloc]);
 	if (!is_response_counted(sh->ln, op))
@@ -322,23 +322,23 @@ void lnet_stat_start(struct lnet_shard *sh, struct lnet_op *op)
 void lnet_stat_end(struct lnet_shard *sh, const struct lnet_op *op)
 {
 	WRITE_ONCE(sh->nr_live, sh->nr_live - 1);
-	sh->nr_answers -= lnet_op_answer(op);
+	sh->nr_reply_ops -= lnet_op_is_reply(op);
 	op->peer->nr_ops--;
 	sh->c[LNET_C_msgs_alloc]--;
 	if (op->flags & LNET_OPF_RESPONSE_COUNTED)
 		sh->c[LNET_C_rst_alloc]--;
 }
 
-bool lnet_answers_full(struct lnet_pass *p, const struct lnet_peer_ni *from)
+bool lnet_replies_full(struct lnet_pass *p, const struct lnet_peer_ni *from)
 {
-	u32 nr = (u32)atomic_read(&from->nr_answers);
+	u32 nr = (u32)atomic_read(&from->nr_reply_ops);
 
 	if (likely(nr < ANSWERS_FEW))
 		return false;
-	if (nr >= READ_ONCE(p->ln->tun.answers_max))
+	if (nr >= READ_ONCE(p->ln->tun.replies_max))
 		lnet_count(p->sh, not_reading);
-	else if (p->sh->nr_answers >= READ_ONCE(p->ln->tun.answers_budget))
-		lnet_count(p->sh, answers_denied);
+	else if (p->sh->nr_reply_ops >= READ_ONCE(p->ln->tun.replies_budget))
+		lnet_count(p->sh, replies_denied);
 	else
 		return false;
 	return true;
@@ -373,7 +373,7 @@ void lnet_stat_posted(struct lnet_pass *p, struct lnet_path *path, const struct 
 		took(p, once ? &s->put_egress : &s->egress, &s->sent, ns);
 }
 
-void lnet_stat_answer(struct lnet_pass *p, struct lnet_path *path, const struct lnet_op *op)
+void lnet_stat_reply(struct lnet_pass *p, struct lnet_path *path, const struct lnet_op *op)
 {
 	struct lnet_path_stats *s = stats_of(path);
 

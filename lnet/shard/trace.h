@@ -16,7 +16,7 @@ static inline u64 lnet_rec_value(struct lnet_shard *sh, u64 value)
 	return lnet_recs(sh) ? sh->rec->ops->note_value(sh, value) : value;
 }
 
-static inline bool lnet_rec_asked(struct lnet_shard *sh, bool yes)
+static inline bool lnet_rec_bool(struct lnet_shard *sh, bool yes)
 {
 	return lnet_recs(sh) ? sh->rec->ops->note_value(sh, yes) : yes;
 }

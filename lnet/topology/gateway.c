@@ -49,7 +49,7 @@ bool lnet_gateway_is_on(const struct lnet_gateway *gw, u32 net)
  * If the router lists no interface on the net of the route, further routers may be on the way,
  * except for a route of one hop.
  */
-bool lnet_gateway_leads(const struct lnet_gateway *gw, const struct lnet_route *route)
+bool lnet_gateway_reaches(const struct lnet_gateway *gw, const struct lnet_route *route)
 {
 	unsigned int net = net_of(gw, route->net);
 
@@ -72,10 +72,10 @@ void lnet_gateway_hops_review(struct lnet_gateway *gw)
 
 	gw->lists_hop = 0;
 	list_for_each_entry(hop, &gw->pni->peer->pnis, link) {
-		if (!gw->whole || hop->deleted || !lnet_gateway_entry(gw, &hop->nid))
+		if (!gw->complete || hop->deleted || !lnet_gateway_entry(gw, &hop->nid))
 			continue;
 		list_for_each_entry(path, &hop->paths, link)
-			gw->lists_hop |= !lnet_path_routed(path);
+			gw->lists_hop |= !lnet_path_is_routed(path);
 	}
 }
 
@@ -93,7 +93,7 @@ static bool judge(struct lnet_gateway *gw)
 	list_for_each_entry(route, &gw->ln->routes->list, link) {
 		if (route->gw != gw)
 			continue;
-		route->up = lnet_gateway_leads(gw, route);
+		route->up = lnet_gateway_reaches(gw, route);
 		all &= route->up;
 	}
 	lnet_gateway_hops_review(gw);
@@ -106,7 +106,7 @@ static bool judge(struct lnet_gateway *gw)
 	return all;
 }
 
-void lnet_gateway_said(struct lnet_pass *p, struct lnet_peer *peer, const u8 *info, u32 len)
+void lnet_gateway_update(struct lnet_pass *p, struct lnet_peer *peer, const u8 *info, u32 len)
 {
 	struct lnet_gateway *gw = lnet_gateway_of(p->ln, peer);
 	u64 hash = lnet_hash_bytes(info, len, 1);
@@ -115,7 +115,7 @@ void lnet_gateway_said(struct lnet_pass *p, struct lnet_peer *peer, const u8 *in
 
 	if (!gw)
 		return;
-	gw->refused = 0;
+	gw->rejected = 0;
 	nr = gw->info.nr;
 	if (!gw->known || hash != gw->hash)
 		gw->doubts = 0;
@@ -123,21 +123,21 @@ void lnet_gateway_said(struct lnet_pass *p, struct lnet_peer *peer, const u8 *in
 	err = lnet_pinginfo_decode(&gw->info, info, len, gw->nis, ARRAY_SIZE(gw->nis));
 	/* a truncated info is used; an invalid one leaves gw->info without entries */
 	gw->known = !err || err == -EMSGSIZE || err == -ENOBUFS;
-	gw->whole = !err;
+	gw->complete = !err;
 	if (!gw->known)
 		return;
 	gw->doubts = judge(gw) ? 0 : gw->doubts + 1;
 	if (nr != gw->info.nr)		/* paths to its interfaces must not use it: check */
-		lnet_look_by(p->ln, &p->ln->routes->look_ns, p->now_ns);
+		lnet_job_schedule(p->ln, &p->ln->routes->job_ns, p->now_ns);
 }
 
-void lnet_gateway_silent(struct lnet_gateway *gw, u32 net)
+void lnet_gateway_unresponsive(struct lnet_gateway *gw, u32 net)
 {
 	struct lnet_peer_ni *hop;
 
 	list_for_each_entry(hop, &gw->pni->peer->pnis, link)
 		if (hop->net == net)
-			hop->gw = LNET_GW_SILENT;
+			hop->gw = LNET_GW_UNRESPONSIVE;
 }
 
 /* ---- liveness and checks --------------------------------------------------------------------- */
@@ -164,14 +164,14 @@ bool lnet_gateway_sent(struct lnet_pass *p, const struct lnet_rx *rx)
 	return is;
 }
 
-void lnet_gateway_heard(struct lnet_pass *p, struct lnet_rx *rx, bool own_word)
+void lnet_gateway_alive(struct lnet_pass *p, struct lnet_rx *rx, bool by_router)
 {
-	bool through = !own_word && !lnet_nid_same(&rx->src_nid, &rx->from->nid);
+	bool through = !by_router && !lnet_nid_same(&rx->src_nid, &rx->from->nid);
 	struct lnet_peer_ni *hop = rx->from;
 	struct lnet_gateway *gw;
 	struct lnet_route *route;
 
-	if (likely(!through && hop->gw != LNET_GW_SILENT))
+	if (likely(!through && hop->gw != LNET_GW_UNRESPONSIVE))
 		return;
 	gw = lnet_gateway_of(p->ln, hop->peer);
 	if (!gw)
@@ -194,16 +194,16 @@ void lnet_gateway_lost(struct lnet_pass *p, struct lnet_peer *peer)
 
 	if (!gw)
 		return;
-	gw->met = 0;
+	gw->discovered = 0;
 	lnet_gateway_check_by(p, gw, p->now_ns + SOON_NS);
 }
 
-void lnet_gateway_refused(struct lnet_pass *p, struct lnet_path *via)
+void lnet_gateway_rejected(struct lnet_pass *p, struct lnet_path *via)
 {
 	lockdep_assert_held(&p->sh->lock);
 	if (!via->route)
 		return;
 	via->route->up = 0;
-	via->route->gw->refused = 1;
+	via->route->gw->rejected = 1;
 	lnet_gateway_check_by(p, via->route->gw, p->now_ns + REFUSED_NS);
 }

@@ -37,7 +37,7 @@ static void weigh(struct lnet_ni *ni)
 		by_speed = (u32)div_u64((u64)mbit * LNET_WEIGHT_MAX, ni->full_mbit);
 	if (is_lossy(&ni->loss))
 		by_loss = max(LNET_LOSS_FREE_PPM * LNET_WEIGHT_MAX / ni->loss.ppm, BY_LOSS_MIN);
-	WRITE_ONCE(ni->wear,
+	WRITE_ONCE(ni->degradation,
 		   (u16)(LNET_WEIGHT_MAX - max(by_speed * by_loss / LNET_WEIGHT_MAX, 1U)));
 }
 
@@ -48,7 +48,7 @@ static void loss_set(struct lnet_ni *ni, u32 ppm, u64 now_ns)
 	bool was = is_lossy(loss);
 
 	loss->ppm = ppm;
-	loss->told_ns = now_ns;
+	loss->set_ns = now_ns;
 	if (!was && is_lossy(loss))
 		lnet_relapses_fail(&loss->relapses, now_ns);
 	if (was && !is_lossy(loss))
@@ -94,7 +94,7 @@ void lnet_ni_loss(struct lnet_ni *ni, u32 sent, u32 lost)
 	lossy = is_lossy(loss);
 	spin_unlock(&ni->ln->nid_lock);
 	if (unlikely(lossy))
-		lnet_look_by(ni->ln, &ni->ln->weigh_ns, now_ns + LOOK_NS);
+		lnet_job_schedule(ni->ln, &ni->ln->weigh_ns, now_ns + LOOK_NS);
 }
 
 /* ---- damping --------------------------------------------------------------------------------- */
@@ -117,7 +117,7 @@ void lnet_flap_seen(struct lnet_ni *ni, bool down, u64 now_ns)
 	if (!hold_ns)
 		return;
 	lnet_ni_mark(ni, LNET_MARK(DAMPED), true);
-	lnet_look_by(ni->ln, &ni->ln->flap_ns, flap->until_ns);
+	lnet_job_schedule(ni->ln, &ni->ln->flap_ns, flap->until_ns);
 }
 
 void lnet_flaps_work(struct lnet_pass *p)
@@ -133,7 +133,7 @@ void lnet_flaps_work(struct lnet_pass *p)
 		if (lnet_ni_marked(ni, LNET_MARK(DAMPED)) && p->now_ns < ni->flap.until_ns)
 			next_ns = min(next_ns, ni->flap.until_ns);
 		else if (lnet_ni_mark(ni, LNET_MARK(DAMPED), false))
-			lnet_ni_announced(ni);
+			lnet_ni_advertise(ni);
 	WRITE_ONCE(ln->flap_ns, next_ns);
 	spin_unlock(&ln->nid_lock);
 }
@@ -154,7 +154,7 @@ void lnet_weights_work(struct lnet_pass *p)
 	spin_lock(&ln->nid_lock);
 	list_for_each_entry(ni, &ln->nis, link) {
 		loss = &ni->loss;
-		idle_ns = p->now_ns - min(p->now_ns, loss->told_ns);
+		idle_ns = p->now_ns - min(p->now_ns, loss->set_ns);
 		if (is_lossy(loss) &&
 		    idle_ns >= lnet_doubled(HALVE_NS, loss->relapses.nr, HALVE_MAX_NS)) {
 			memset(loss->last, 0, sizeof(loss->last));
@@ -164,7 +164,7 @@ void lnet_weights_work(struct lnet_pass *p)
 	}
 	spin_unlock(&ln->nid_lock);
 	if (lossy)
-		lnet_look_by(ln, &ln->weigh_ns, p->now_ns + LOOK_NS);
+		lnet_job_schedule(ln, &ln->weigh_ns, p->now_ns + LOOK_NS);
 }
 
 /* The full speed is the highest that the link has had. */
@@ -180,18 +180,18 @@ void lnet_weights_follow(struct lnet *ln)
 	spin_unlock(&ln->nid_lock);
 }
 
-void lnet_weight_look(struct lnet_ni *ni, struct lnet_weight_view *v)
+void lnet_weight_get(struct lnet_ni *ni, struct lnet_weight_view *v)
 {
 	u64 now_ns = ni->ln->env->ops->now_ns(ni->ln->env);
 
 	spin_lock(&ni->ln->nid_lock);
 	*v = (struct lnet_weight_view) {
-		.weight = LNET_WEIGHT_MAX - ni->wear, .full_mbit = ni->full_mbit,
+		.weight = LNET_WEIGHT_MAX - ni->degradation, .full_mbit = ni->full_mbit,
 		.loss_ppm = ni->loss.ppm, .sent = ni->loss.sent, .lost = ni->loss.lost,
 		.flaps = ni->flap.relapses.nr,
 	};
 	if (lnet_ni_marked(ni, LNET_MARK(DAMPED)))
-		v->held_ms = (u32)div_u64(ni->flap.until_ns - min(now_ns, ni->flap.until_ns),
-					  NSEC_PER_MSEC);
+		v->damped_ms = (u32)div_u64(ni->flap.until_ns - min(now_ns, ni->flap.until_ns),
+					    NSEC_PER_MSEC);
 	spin_unlock(&ni->ln->nid_lock);
 }

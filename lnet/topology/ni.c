@@ -146,7 +146,7 @@ void lnet_ni_publish(struct lnet *ln, struct lnet_ni *ni)
 	lnet_nis_publish_end(ln);
 }
 
-void lnet_ni_announced(struct lnet_ni *ni)
+void lnet_ni_advertise(struct lnet_ni *ni)
 {
 	struct lnet *ln = ni->ln;
 

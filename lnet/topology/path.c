@@ -9,10 +9,10 @@ void lnet_paths_free(struct list_head *paths)
 	struct lnet_path *path, *next;
 
 	list_for_each_entry_safe(path, next, paths, link) {
-		WARN_ON_ONCE(!list_empty(&path->asked) || !list_empty(&path->reset) ||
-			     path->nr_wire || !list_empty(&path->turns) || path->nr_large ||
-			     path->nr_turns);
-		if (lnet_path_routed(path))
+		WARN_ON_ONCE(!list_empty(&path->await_reply) || !list_empty(&path->reset) ||
+			     path->nr_wire || !list_empty(&path->large_queue) || path->nr_large ||
+			     path->nr_large_queue);
+		if (lnet_path_is_routed(path))
 			lnet_peer_ni_put(path->hop);
 		lnet_ni_put(path->ni);
 		kfree(path->stats);
@@ -27,11 +27,11 @@ static struct lnet_path *path_new(void)
 
 	if (!path)
 		return NULL;
-	INIT_LIST_HEAD(&path->asked);
-	INIT_LIST_HEAD(&path->turns);
+	INIT_LIST_HEAD(&path->await_reply);
+	INIT_LIST_HEAD(&path->large_queue);
 	INIT_LIST_HEAD(&path->reset);
-	INIT_LIST_HEAD(&path->line);
-	INIT_LIST_HEAD(&path->carried);
+	INIT_LIST_HEAD(&path->probe_link);
+	INIT_LIST_HEAD(&path->gw_paths);
 	lnet_timer_init(&path->timer, LNET_TIMER_PATH);
 	path->health = LNET_HEALTH_MAX;
 	return path;
@@ -107,7 +107,7 @@ void lnet_paths_attach(struct lnet_peer_ni *pni, struct list_head *spare)
 		lnet_ni_get(ni);
 		path->ni = ni;
 		path->pni = path->hop = pni;
-		path->trunk = path;
+		path->first_hop = path;
 		path->ix = lnet_path_ix_take(pni->peer);
 		lnet_udsp_path(pni->ln, path);
 		list_move_tail(&path->link, &pni->paths);
@@ -162,7 +162,7 @@ bool lnet_paths_possible(struct lnet_peer_ni *pni)
 
 bool lnet_path_is_idle(const struct lnet_path *path)
 {
-	return !path->nr_wire && list_empty(&path->asked) && !path->pinging &&
+	return !path->nr_wire && list_empty(&path->await_reply) && !path->pinging &&
 	       list_empty(&path->reset);
 }
 
@@ -174,8 +174,8 @@ void lnet_path_detach(struct lnet_path *path, struct list_head *gone)
 	lnet_probe_leave(path);
 	if (pni->sticky == path->ni)
 		pni->sticky = NULL;
-	WARN_ON_ONCE(lnet_path_carries(path));
-	list_del_init(&path->carry);
+	WARN_ON_ONCE(lnet_path_has_gw_paths(path));
+	list_del_init(&path->gw_link);
 	list_move_tail(&path->link, gone);
 }
 
@@ -213,7 +213,7 @@ static bool detach_idle(struct lnet_peer *peer, void *arg)
 			if (path->ni != of->ni)
 				continue;
 			/* A first-hop path stays until no path through a gateway uses it. */
-			if (!lnet_path_is_idle(path) || lnet_path_carries(path)) {
+			if (!lnet_path_is_idle(path) || lnet_path_has_gw_paths(path)) {
 				of->busy = true;
 				continue;
 			}

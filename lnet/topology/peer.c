@@ -143,7 +143,7 @@ struct lnet_peer *lnet_peer_new(struct lnet *ln, const struct lnet_nid *primary)
 	INIT_LIST_HEAD(&peer->pnis);
 	INIT_LIST_HEAD(&peer->resolve);
 	INIT_LIST_HEAD(&peer->winwait);
-	INIT_LIST_HEAD(&peer->voided);
+	INIT_LIST_HEAD(&peer->expired);
 	lnet_timer_init(&peer->timer, LNET_TIMER_PEER);
 	peer->tx.op = peer->tx.few;
 	peer->tx.cap = ARRAY_SIZE(peer->tx.few);
@@ -158,8 +158,8 @@ struct lnet_peer *lnet_peer_new(struct lnet *ln, const struct lnet_nid *primary)
 	atomic_set(&peer->refs, 1);
 	atomic_inc(&ln->nr_counted);
 	if (lnet_nid_is_lo(primary)) {	/* this node: no message is lost, so no session */
-		peer->contact = CONTACT_PLAIN;
-		peer->contact_next_ns = U64_MAX;
+		peer->session_state = SESSION_PLAIN;
+		peer->session_next_ns = U64_MAX;
 	}
 	return peer;
 }
@@ -356,7 +356,7 @@ struct lnet_peer_ni *lnet_peer_ni_claimed(struct lnet *ln, const struct lnet_nid
 	pni = lnet_peer_ni_lookup(ln, nid);
 	if (pni)
 		return pni;
-	lnet_stat_count(ln, is_full ? LNET_C_peers_refused : LNET_C_claims_denied);
+	lnet_stat_count(ln, is_full ? LNET_C_peers_rejected : LNET_C_claims_denied);
 	ln->hooks->peer_made(ln);
 	return NULL;
 }
@@ -386,11 +386,11 @@ bool lnet_peer_is_idle(const struct lnet_peer *peer)
 	list_for_each_entry(pni, &peer->pnis, link)
 		if (!lnet_peer_ni_is_idle(pni))
 			return false;
-	return !peer->nr_ops && !peer->contact_busy && list_empty(&peer->resolve) &&
+	return !peer->nr_ops && !peer->session_busy && list_empty(&peer->resolve) &&
 	       list_empty(&peer->winwait);
 }
 
-void lnet_peer_ni_hide(struct lnet_peer_ni *pni)
+void lnet_peer_ni_unlist(struct lnet_peer_ni *pni)
 {
 	spin_lock(&pni->ln->nid_lock);
 	hash_del(pni);
@@ -432,7 +432,7 @@ static void hide(struct lnet_peer *peer)
 	WRITE_ONCE(peer->ln->nr_peers, peer->ln->nr_peers - 1);
 }
 
-void lnet_peer_hide(struct lnet_peer *peer)
+void lnet_peer_unlist(struct lnet_peer *peer)
 {
 	spin_lock(&peer->sh->lock);
 	spin_lock(&peer->ln->nid_lock);
@@ -446,7 +446,7 @@ void lnet_peer_hide(struct lnet_peer *peer)
  * hold one reference to @peer, and the hash one to each interface. While nid_lock is held,
  * no reference can be added: this requires the hash, the list or an existing reference.
  */
-bool lnet_peer_hide_unused(struct lnet_peer *peer, unsigned int mine)
+bool lnet_peer_unlist_unused(struct lnet_peer *peer, unsigned int mine)
 {
 	struct lnet_peer_ni *pni;
 	bool unused;
@@ -481,7 +481,7 @@ void lnet_peer_drop(struct lnet_peer *peer)
 
 int lnet_peers_init(struct lnet *ln)
 {
-	ln->age_ns = ln->weigh_ns = ln->flap_ns = ln->rules_ns = U64_MAX;
+	ln->expiry_ns = ln->weigh_ns = ln->flap_ns = ln->rules_ns = U64_MAX;
 	ln->nid_key = ln->env->ops->secret(ln->env);
 	ln->nid_bits = LNET_NID_HASH_BITS;
 	ln->nids = kvcalloc(1UL << ln->nid_bits, sizeof(*ln->nids), GFP_KERNEL);
@@ -494,12 +494,12 @@ void lnet_peers_fini(struct lnet *ln)
 
 	if (!ln->nids)
 		return;
-	lnet_peer_put(ln->age_at);
-	ln->age_at = NULL;
+	lnet_peer_put(ln->expiry_at);
+	ln->expiry_at = NULL;
 	while (!list_empty(&ln->peers)) {
 		peer = list_first_entry(&ln->peers, struct lnet_peer, link);
 		WARN_ON_ONCE(!lnet_peer_is_idle(peer));
-		lnet_peer_hide(peer);
+		lnet_peer_unlist(peer);
 		lnet_peer_drop(peer);
 	}
 	kvfree(ln->nids);

@@ -18,7 +18,7 @@ bool lnet_net_is_local(const struct lnet *ln, u32 net)
 	return false;
 }
 
-bool lnet_routes_lead_by(const struct lnet *ln, const struct lnet_nid *nid)
+bool lnet_nid_is_gateway(const struct lnet *ln, const struct lnet_nid *nid)
 {
 	const struct lnet_route *route;
 
@@ -74,7 +74,7 @@ bool lnet_routes_need(const struct lnet_peer_ni *pni)
 	list_for_each_entry(route, &routes->dying, link)
 		if (route->named == pni)
 			return true;
-	return lnet_routes_lead_by(pni->ln, &pni->nid);
+	return lnet_nid_is_gateway(pni->ln, &pni->nid);
 }
 
 /* ---- paths through routers ------------------------------------------------------------------- */
@@ -95,26 +95,26 @@ static bool leads_by(const struct lnet_route *route, const struct lnet_peer_ni *
 static unsigned int attach_hop(struct lnet_peer_ni *pni, struct lnet_peer_ni *hop,
 			       struct lnet_route *route, struct list_head *spare)
 {
-	struct lnet_path *trunk, *path;
+	struct lnet_path *first_hop, *path;
 	unsigned int nr = 0;
 
-	list_for_each_entry(trunk, &hop->paths, link) {
-		if (lnet_path_routed(trunk) || lnet_path_via(pni, trunk->ni, hop))
+	list_for_each_entry(first_hop, &hop->paths, link) {
+		if (lnet_path_is_routed(first_hop) || lnet_path_via(pni, first_hop->ni, hop))
 			continue;
 		nr++;
 		if (!spare)
 			continue;
 		path = list_first_entry(spare, struct lnet_path, link);
-		lnet_ni_get(trunk->ni);
+		lnet_ni_get(first_hop->ni);
 		lnet_peer_ni_hold(hop);
-		path->ni = trunk->ni;
+		path->ni = first_hop->ni;
 		path->pni = pni;
 		path->hop = hop;
-		path->trunk = trunk;
+		path->first_hop = first_hop;
 		path->route = route;
 		path->ix = lnet_path_ix_take(pni->peer);
 		lnet_udsp_path(pni->ln, path);
-		list_add_tail(&path->carry, &trunk->carried);
+		list_add_tail(&path->gw_link, &first_hop->gw_paths);
 		list_move_tail(&path->link, &pni->paths);
 	}
 	return nr;
@@ -146,13 +146,13 @@ unsigned int lnet_routes_attach(struct lnet_peer_ni *pni, struct list_head *spar
 static bool for_carried(struct lnet_peer_ni *hop, bool (*fn)(struct lnet_path *path, void *arg),
 			void *arg)
 {
-	struct lnet_path *trunk, *path, *next;
+	struct lnet_path *first_hop, *path, *next;
 	bool any = false;
 
-	list_for_each_entry(trunk, &hop->paths, link) {
-		if (lnet_path_routed(trunk))
+	list_for_each_entry(first_hop, &hop->paths, link) {
+		if (lnet_path_is_routed(first_hop))
 			continue;
-		list_for_each_entry_safe(path, next, &trunk->carried, carry)
+		list_for_each_entry_safe(path, next, &first_hop->gw_paths, gw_link)
 			any |= fn(path, arg);
 	}
 	return any;

@@ -39,7 +39,7 @@ void lnet_ni_publish_state(struct lnet_ni *ni, enum lnet_ni_state state);
 /* [cfg] Lists the STARTING @ni. It is not selected yet, but new peers have a path over it. */
 void lnet_ni_publish(struct lnet *ln, struct lnet_ni *ni);
 /* Any context. Makes a worker rebuild the ping infos, as the status of @ni has changed. */
-void lnet_ni_announced(struct lnet_ni *ni);
+void lnet_ni_advertise(struct lnet_ni *ni);
 /* The credits of @ni that each shard has, at least 1. */
 s32 lnet_credits_ni_quota(const struct lnet_ni *ni);
 /* Sets the credits of each shard for the new interface @ni. */
@@ -76,7 +76,7 @@ void lnet_weights_work(struct lnet_pass *p);
 /* Worker of shard 0, no lock held: computes the weights after link speeds have changed. */
 void lnet_weights_follow(struct lnet *ln);
 /* Fills @v for management. */
-void lnet_weight_look(struct lnet_ni *ni, struct lnet_weight_view *v);
+void lnet_weight_get(struct lnet_ni *ni, struct lnet_weight_view *v);
 /* [nid_lock] Counts a link down (@down), or at a link up damps @ni if the link flaps. */
 void lnet_flap_seen(struct lnet_ni *ni, bool down, u64 now_ns);
 /* Worker of shard 0, no lock held: ends each damping whose time has passed. */
@@ -122,19 +122,19 @@ bool lnet_peer_ni_is_idle(const struct lnet_peer_ni *pni);
 /* [sh] True if no operation is unfinished and nothing is in flight. */
 bool lnet_peer_is_idle(const struct lnet_peer *peer);
 /* [cfg, sh] First step of a removal: unlists @pni, so that look-ups no longer find it. */
-void lnet_peer_ni_hide(struct lnet_peer_ni *pni);
+void lnet_peer_ni_unlist(struct lnet_peer_ni *pni);
 /*
  * [cfg, none] Second step, if @pni is idle: makes the drivers close their connections to @pni,
  * removes its paths, drops the hash's reference.
  */
 void lnet_peer_ni_drop(struct lnet_peer_ni *pni);
 /* [cfg, none] Unlists @peer and its interfaces. The caller then owns the list's reference. */
-void lnet_peer_hide(struct lnet_peer *peer);
+void lnet_peer_unlist(struct lnet_peer *peer);
 /*
- * [cfg, sh] As lnet_peer_hide(), if @peer has no users but the caller, which has @mine references.
- * False: @peer has other references, or something is in flight.
+ * [cfg, sh] As lnet_peer_unlist(), if @peer has no users but the caller, which has @mine
+ * references. False: @peer has other references, or something is in flight.
  */
-bool lnet_peer_hide_unused(struct lnet_peer *peer, unsigned int mine);
+bool lnet_peer_unlist_unused(struct lnet_peer *peer, unsigned int mine);
 /* [cfg, none] Second step for each NI of the unlisted, idle @peer; then puts @peer. */
 void lnet_peer_drop(struct lnet_peer *peer);
 /* 0, -ENOMEM */
@@ -214,10 +214,10 @@ bool lnet_path_is_idle(const struct lnet_path *path);
 /* [sh] Removes @path from the queue for recovery pings (rate limit), if it is there. */
 static inline void lnet_probe_leave(struct lnet_path *path)
 {
-	if (list_empty(&path->line))
+	if (list_empty(&path->probe_link))
 		return;
 	lnet_rec_path(path->pni->sh, 0, LEAVE, path, 0, 0);
-	list_del_init(&path->line);
+	list_del_init(&path->probe_link);
 }
 
 /* [sh] Moves the idle @path to @gone; lnet_paths_free() frees it without lock. */
@@ -231,7 +231,7 @@ bool lnet_paths_drop_ni(struct lnet *ln, struct lnet_ni *ni);
 /* [any] True if this node has an interface on @net. */
 bool lnet_net_is_local(const struct lnet *ln, u32 net);
 /* [sh|cfg] True if a route names @nid as its gateway. */
-bool lnet_routes_lead_by(const struct lnet *ln, const struct lnet_nid *nid);
+bool lnet_nid_is_gateway(const struct lnet *ln, const struct lnet_nid *nid);
 /* [sh|cfg] The fewest hops of a route to @net, 1 if not set; 0: there is no route. */
 unsigned int lnet_routes_hops(const struct lnet *ln, u32 net);
 /* [sh|cfg] The route to @net through @peer; NULL: none. Merged gateways have one peer. */
@@ -261,15 +261,15 @@ const struct lnet_pinginfo_ni *lnet_gateway_entry(const struct lnet_gateway *gw,
 /* [sh 0] True if the router is known to have an interface on @net. */
 bool lnet_gateway_is_on(const struct lnet_gateway *gw, u32 net);
 /* [sh 0] True if the router forwards to the net of @route, by its last ping info. */
-bool lnet_gateway_leads(const struct lnet_gateway *gw, const struct lnet_route *route);
+bool lnet_gateway_reaches(const struct lnet_gateway *gw, const struct lnet_route *route);
 /* [sh 0] True if the router lists other interfaces with a path here, but not @hop. */
 bool lnet_gateway_replaced(const struct lnet_gateway *gw, const struct lnet_peer_ni *hop);
 /* [sh 0] Computes gw->lists_hop again. */
 void lnet_gateway_hops_review(struct lnet_gateway *gw);
 /* [sh 0] Uses the ping info of @peer (may be no gateway) from a REPLY or a push. */
-void lnet_gateway_said(struct lnet_pass *p, struct lnet_peer *peer, const u8 *info, u32 len);
+void lnet_gateway_update(struct lnet_pass *p, struct lnet_peer *peer, const u8 *info, u32 len);
 /* [sh 0] A check of @gw on @net received no reply: its interfaces there are unresponsive. */
-void lnet_gateway_silent(struct lnet_gateway *gw, u32 net);
+void lnet_gateway_unresponsive(struct lnet_gateway *gw, u32 net);
 /* [sh 0] Schedules the next check of @gw at @when_ns, unless it is due earlier. */
 void lnet_gateway_check_by(struct lnet_pass *p, struct lnet_gateway *gw, u64 when_ns);
 /*
@@ -277,12 +277,12 @@ void lnet_gateway_check_by(struct lnet_pass *p, struct lnet_gateway *gw, u64 whe
  * lock. A gateway may use a NID before it is proven, so a NID in the last ping info suffices.
  */
 bool lnet_gateway_sent(struct lnet_pass *p, const struct lnet_rx *rx);
-/* [sh 0] A gateway sent or forwarded @rx, so it is up. @own_word: a router-generated reply. */
-void lnet_gateway_heard(struct lnet_pass *p, struct lnet_rx *rx, bool own_word);
+/* [sh 0] A gateway sent or forwarded @rx, so it is up. @by_router: a router-generated reply. */
+void lnet_gateway_alive(struct lnet_pass *p, struct lnet_rx *rx, bool by_router);
 /* [sh 0] A connection to a gateway was lost: checks it soon, and discovers it again. */
 void lnet_gateway_lost(struct lnet_pass *p, struct lnet_peer *peer);
 /* [sh 0] The gateway of @via rejected a message: prefers others until its next check. */
-void lnet_gateway_refused(struct lnet_pass *p, struct lnet_path *via);
+void lnet_gateway_rejected(struct lnet_pass *p, struct lnet_path *via);
 
 /* ---- udsp.c ---------------------------------------------------------------------------------- */
 /* NULL: @rule is valid. Else a text: why it is none of the four kinds. */

@@ -58,7 +58,7 @@ static u64 op_secret(struct lnet_env *base)
 	return env->seeded ? stream_next(&env->secret_seed) : system_random();
 }
 
-void env_bell(int evfd)
+void env_wake(int evfd)
 {
 	u64 one = 1;
 	ssize_t rc = write(evfd, &one, sizeof(one));
@@ -66,7 +66,7 @@ void env_bell(int evfd)
 	(void)rc;		/* full: the reader is woken anyway */
 }
 
-void env_bell_clear(int evfd)
+void env_wake_clear(int evfd)
 {
 	u64 nr;
 	ssize_t rc = read(evfd, &nr, sizeof(nr));
@@ -82,10 +82,10 @@ static void lane_wake(struct lane *lane, u64 when)
 {
 	if (seq_load(&lane->until) > when) {
 		if (__atomic_exchange_n(&lane->until, 0, __ATOMIC_SEQ_CST))
-			env_bell(lane->evfd);
+			env_wake(lane->evfd);
 	} else if (seq_load(&lane->svc_until) > when && !seq_load(&lane->token)) {
 		if (__atomic_exchange_n(&lane->svc_until, 0, __ATOMIC_SEQ_CST))
-			env_bell(lane->evfd);
+			env_wake(lane->evfd);
 	}
 }
 
@@ -138,7 +138,7 @@ static int watch(int epfd, int fd, u32 events, u64 id)
 static int new_bell(int epfd, int *evfd)
 {
 	*evfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	return *evfd < 0 ? -errno : watch(epfd, *evfd, EPOLLIN, LANE_BELL);
+	return *evfd < 0 ? -errno : watch(epfd, *evfd, EPOLLIN, LANE_WAKE);
 }
 
 static int lane_open(struct lane *lane)
@@ -286,7 +286,7 @@ void lnet_user_env_stop(struct lnet_env *base)
 		struct lane *lane = &env->lanes[i];
 
 		while (!lane_token_try(lane)) {
-			env_bell(lane->evfd);
+			env_wake(lane->evfd);
 			usleep(100);
 		}
 		lane_token_release(lane);
@@ -355,7 +355,7 @@ static void slot_give(struct lane *lane, struct lnet_poll *poll)
 	struct lane_slot *slot = &lane->slots[poll->slot];
 
 	slot->poll = NULL;
-	/* Generation U32_MAX is not used, so that no ID of a slot equals LANE_BELL. */
+	/* Generation U32_MAX is not used, so that no ID of a slot equals LANE_WAKE. */
 	slot->gen = slot->gen == U32_MAX - 1 ? 0 : slot->gen + 1;
 	slot->next_free = lane->free_slot;
 	lane->free_slot = poll->slot;

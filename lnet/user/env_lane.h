@@ -45,7 +45,7 @@
 #define LANE_THREADS		5
 #define TAKEOVER_LOOKS		2	/* checks of a delivery before the watch takes over */
 #define MAX_SHARDS		64
-#define LANE_BELL		U64_MAX		/* in place of slot and generation */
+#define LANE_WAKE		U64_MAX		/* in place of slot and generation */
 
 struct user_env;
 
@@ -160,8 +160,8 @@ u64 env_clock_ns(void);
 void env_cond_init(pthread_cond_t *cond);	/* timed waits use env_clock_ns() */
 int env_epoll_wait(struct user_env *env, int epfd, struct epoll_event *events, int nr,
 		   u64 timeout_ns);
-void env_bell(int evfd);
-void env_bell_clear(int evfd);
+void env_wake(int evfd);
+void env_wake_clear(int evfd);
 /* Wakes all waiting threads: there was progress, or they are to check again. */
 void env_publish(struct user_env *env);
 

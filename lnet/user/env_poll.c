@@ -76,10 +76,10 @@ void lane_token_release(struct lane *lane)
 	seq_store(&lane->token, TOKEN_FREE);
 	wake_waiting(lane->env);
 	if (seq_load(&lane->svc_deep) && __atomic_exchange_n(&lane->svc_deep, 0, __ATOMIC_SEQ_CST))
-		env_bell(lane->svc_evfd);
+		env_wake(lane->svc_evfd);
 	svc_until = seq_load(&lane->svc_until);
 	if (svc_until && (lane_has_kicks(lane) || lane_next_ns(lane) < svc_until))
-		env_bell(lane->evfd);
+		env_wake(lane->evfd);
 }
 
 void lane_poll_end(struct lane *lane)
@@ -223,8 +223,8 @@ static int collect(struct lane *lane, u64 timeout_ns)
 
 	nr = env_epoll_wait(lane->env, lane->epfd, events, LANE_BATCH, timeout_ns);
 	for (i = 0; i < nr && !is_lost(); i++) {
-		if (events[i].data.u64 == LANE_BELL)
-			env_bell_clear(lane->evfd);
+		if (events[i].data.u64 == LANE_WAKE)
+			env_wake_clear(lane->evfd);
 		else
 			got += run_poll(lane, events[i].data.u64, events[i].events);
 	}
@@ -236,7 +236,7 @@ static bool looked_lately(const struct lane *lane)
 	return lane->now_ns - lane->looked_ns < LANE_LOOK_NS;
 }
 
-static int look(struct lane *lane)
+static int lane_check(struct lane *lane)
 {
 	lane->looked_ns = lane->now_ns;
 	return collect(lane, 0);
@@ -252,13 +252,14 @@ static int poll_descriptors(struct lane *lane)
 			return got;
 		if (got) {
 			lane->misses = 0;
-			return lane->tries % LANE_HOT_TRIES && looked_lately(lane) ? 1
-										   : 1 + look(lane);
+			return lane->tries % LANE_HOT_TRIES && looked_lately(lane)
+				       ? 1
+				       : 1 + lane_check(lane);
 		}
 		if (++lane->misses % LANE_HOT_MISSES)
 			return 0;
 	}
-	return look(lane);
+	return lane_check(lane);
 }
 
 /*
@@ -269,7 +270,7 @@ static int look_before_timers(struct lane *lane)
 {
 	if (looked_lately(lane) || lane->now_ns < lane_next_ns(lane))
 		return 0;
-	return look(lane);
+	return lane_check(lane);
 }
 
 static int run_shards(struct lane *lane, u64 now)
@@ -516,7 +517,7 @@ void lnet_progress_wake(struct lnet *ln)
 
 		seq_store(&lane->nudged, 1);
 		if (__atomic_exchange_n(&lane->until, 0, __ATOMIC_SEQ_CST))
-			env_bell(lane->evfd);
+			env_wake(lane->evfd);
 	}
 	env_publish(env);
 }

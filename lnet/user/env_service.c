@@ -42,8 +42,8 @@ static void svc_wait(struct lane *lane, u64 timeout_ns)
 	int nr = env_epoll_wait(lane->env, lane->outer, events, 2, timeout_ns);
 
 	while (nr-- > 0)
-		if (events[nr].data.u64 == LANE_BELL)
-			env_bell_clear(lane->svc_evfd);
+		if (events[nr].data.u64 == LANE_WAKE)
+			env_wake_clear(lane->svc_evfd);
 }
 
 /* If no thread polls: sleeps until a descriptor is ready, the next deadline, a kick, or the end. */
@@ -203,9 +203,9 @@ void lane_thread_stop(struct lane *lane)
 
 	if (!lane->threads[0].exists)
 		return;
-	env_bell(lane->evfd);
+	env_wake(lane->evfd);
 	if (lane->svc_evfd >= 0)
-		env_bell(lane->svc_evfd);
+		env_wake(lane->svc_evfd);
 	for (i = 0; i < LANE_THREADS; i++) {
 		if (lane->threads[i].exists)
 			pthread_join(lane->threads[i].id, NULL);

@@ -33,7 +33,7 @@ static void sleep_until(struct user_env *env, u64 when_ns)
 		pthread_cond_timedwait(&env->watch_rang, &env->watch_lock, &ts);
 }
 
-static void look(struct user_env *env)
+static void handlers_check(struct user_env *env)
 {
 	u64 next_ns;
 	unsigned int i;
@@ -56,7 +56,7 @@ static void *watch_main(void *arg)
 		if (env->watch_ns > env_clock_ns())
 			sleep_until(env, env->watch_ns);
 		else
-			look(env);
+			handlers_check(env);
 	}
 	pthread_mutex_unlock(&env->watch_lock);
 	return NULL;

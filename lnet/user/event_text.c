@@ -27,5 +27,7 @@ int lnet_event_text(const struct lnet_event *ev, char *text, size_t size)
 				ev->mlength);
 	return snprintf(text, size, "%s %s %s: %s (%s)%s", kind, own ? "to" : "from", nid, outcome,
 			strerror(-ev->status),
-			!own ? "" : ev->perhaps ? "; delivery unknown" : "; not delivered");
+			!own		       ? ""
+			: ev->delivery_unknown ? "; delivery unknown"
+					       : "; not delivered");
 }

@@ -149,7 +149,7 @@ void plat_bug(const char *what, const char *file, int line) __cold __attribute__
 /* --- edges of state machines that a run takes: recorded only in builds for tests -------------- */
 
 enum plat_machine {
-	PLAT_MACHINE_op, PLAT_MACHINE_att, PLAT_MACHINE_rx, PLAT_MACHINE_ni, PLAT_MACHINE_contact,
+	PLAT_MACHINE_op, PLAT_MACHINE_att, PLAT_MACHINE_rx, PLAT_MACHINE_ni, PLAT_MACHINE_session,
 	PLAT_MACHINE_router, PLAT_MACHINE_discover, PLAT_MACHINE_id,
 	PLAT_NR_MACHINES
 };

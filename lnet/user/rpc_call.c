@@ -17,7 +17,7 @@ struct rpc_state {
 	struct lnet_rpc *rpc;
 	struct rpc_state *next, **link;
 	unsigned int refs;
-	bool replied, failed, perhaps;
+	bool replied, failed, unknown;
 	int status;	    /* errno of the request, if it failed */
 	uint32_t len, rlen; /* of the reply with its head: received, sent */
 	uint64_t id;
@@ -98,7 +98,7 @@ static void on_request_end(const struct lnet_event *ev)
 	if (ev->final && ev->status) {
 		s->failed = true;
 		s->status = ev->status;
-		s->perhaps = ev->perhaps;
+		s->unknown = ev->delivery_unknown;
 	}
 	if (ev->unlinked)
 		state_drop(s);
@@ -227,7 +227,7 @@ static int call_result(struct rpc_state *s, const struct lnet_rpc_call *call, in
 		rc = reply_read(s, call, executed);
 	} else if (s->failed) {
 		rc = s->status;
-		if (!s->perhaps)
+		if (!s->unknown)
 			*executed = LNET_RPC_NOT_EXECUTED;
 	}
 	pthread_mutex_unlock(&s->rpc->lock);

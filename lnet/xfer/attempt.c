@@ -50,8 +50,8 @@ static bool may_take(s32 credits, u8 cls)
  */
 static bool takes_turns(const struct lnet_att *att)
 {
-	return unlikely(lnet_path_routed(att->path)) && att->op->len > LNET_LARGE &&
-	       lnet_op_request(att->op);
+	return unlikely(lnet_path_is_routed(att->path)) && att->op->len > LNET_LARGE &&
+	       lnet_op_is_request(att->op);
 }
 
 static bool is_turn(const struct lnet_pass *p, const struct lnet_path *path)
@@ -72,9 +72,10 @@ static __always_inline void account(struct lnet_att *att, enum lnet_att_state fr
 	WARN_ON_ONCE(!e->legal || att->state != from);
 	lnet_edge(att, att, from, to);
 	att->state = to;
-	if ((from <= ATT_WAIT_TURN || to == ATT_FREE) && takes_turns(att)) {
-		path->nr_large += (to > ATT_WAIT_TURN) - (from > ATT_WAIT_TURN);
-		path->trunk->nr_turns += (to == ATT_WAIT_TURN) - (from == ATT_WAIT_TURN);
+	if ((from <= ATT_WAIT_LARGE || to == ATT_FREE) && takes_turns(att)) {
+		path->nr_large += (to > ATT_WAIT_LARGE) - (from > ATT_WAIT_LARGE);
+		path->first_hop->nr_large_queue +=
+			(to == ATT_WAIT_LARGE) - (from == ATT_WAIT_LARGE);
 	}
 	if (e->peer) {
 		pni->credits += e->peer;
@@ -111,19 +112,19 @@ static bool to_wire(struct lnet_pass *p, struct lnet_att *att)
 	bool in_time = p->now_ns < op->deadline_ns;
 	u64 slice;
 
-	if (unlikely(!in_time || !lnet_rec_asked(p->sh, lnet_op_name(p, op)))) {
+	if (unlikely(!in_time || !lnet_rec_bool(p->sh, lnet_op_draw_id(p, op)))) {
 		account(att, ATT_WAIT_NI, ATT_FREE);
 		if (in_time)
-			lnet_op_park_window(p, op);
+			lnet_op_wait_window(p, op);
 		return false;
 	}
 	account(att, ATT_WAIT_NI, ATT_WIRE);
-	if (att->path->nr_wire == 1 && list_empty(&att->path->asked))
+	if (att->path->nr_wire == 1 && list_empty(&att->path->await_reply))
 		att->path->busy_ns = p->now_ns;
 	lnet_op_wire(op);
 	/* Only now: waiting in vain for the credits of a path does not count as a try of it. */
 	op->tried |= 1ULL << att->path->ix;
-	if (unlikely(lnet_path_routed(att->path)))
+	if (unlikely(lnet_path_is_routed(att->path)))
 		op->flags |= LNET_OPF_ROUTED;
 	if (!(op->flags & LNET_OPF_STARTED)) {
 		op->flags |= LNET_OPF_STARTED;
@@ -135,9 +136,9 @@ static bool to_wire(struct lnet_pass *p, struct lnet_att *att)
 	att->deadline_ns = min(op->deadline_ns, p->now_ns + slice);
 	att->posted_ns = p->now_ns;
 	att->outcome = LNET_OK;
-	atomic_set(&att->given, 0);
+	atomic_set(&att->reports, 0);
 	op->tries++;
-	op->suspect_ns = p->now_ns + lnet_op_patience(p, op, att->path);
+	op->suspect_ns = p->now_ns + lnet_op_response_timeout(p, op, att->path);
 	list_add_tail(&att->link, &p->send);
 	lnet_op_arm_later(p, op, min(att->deadline_ns, op->suspect_ns));
 	lnet_rec_att(p, WIRE, att, att->deadline_ns, op->suspect_ns);
@@ -158,16 +159,16 @@ static void advance(struct lnet_pass *p, struct lnet_att *att, enum lnet_att_sta
 	struct lnet_path *path = att->path;
 
 	if (from == ATT_FREE && takes_turns(att) &&
-	    (!is_turn(p, path) || !list_empty(&path->turns))) {
-		account(att, ATT_FREE, ATT_WAIT_TURN);
-		list_add_tail(&att->link, &path->turns);
+	    (!is_turn(p, path) || !list_empty(&path->large_queue))) {
+		account(att, ATT_FREE, ATT_WAIT_LARGE);
+		list_add_tail(&att->link, &path->large_queue);
 		lnet_rec_att(p, QUEUED, att, 2, path->nr_large);
 		return;
 	}
 	if (from == ATT_FREE)
 		account(att, ATT_FREE, ATT_WAIT_PEER);
-	else if (from == ATT_WAIT_TURN)
-		account(att, ATT_WAIT_TURN, ATT_WAIT_PEER);
+	else if (from == ATT_WAIT_LARGE)
+		account(att, ATT_WAIT_LARGE, ATT_WAIT_PEER);
 	if (from != ATT_WAIT_PEER &&
 	    (!may_take(pni->credits, att->cls) || !list_empty(&pni->wait[att->cls]))) {
 		list_add_tail(&att->link, &pni->wait[att->cls]);
@@ -191,18 +192,18 @@ static void serve_turns(struct lnet_pass *p, struct lnet_path *path)
 {
 	struct lnet_att *att;
 
-	path->turning = true;
-	while (!list_empty(&path->turns) && is_turn(p, path)) {
-		att = list_first_entry(&path->turns, struct lnet_att, link);
+	path->large_sending = true;
+	while (!list_empty(&path->large_queue) && is_turn(p, path)) {
+		att = list_first_entry(&path->large_queue, struct lnet_att, link);
 		list_del_init(&att->link);
-		advance(p, att, ATT_WAIT_TURN);
+		advance(p, att, ATT_WAIT_LARGE);
 	}
-	path->turning = false;
+	path->large_sending = false;
 }
 
 static void wake_turns(struct lnet_pass *p, struct lnet_path *path)
 {
-	if (unlikely(!list_empty(&path->turns)) && !path->turning)
+	if (unlikely(!list_empty(&path->large_queue)) && !path->large_sending)
 		serve_turns(p, path);
 }
 
@@ -272,10 +273,10 @@ static __always_inline void move(struct lnet_pass *p, struct lnet_att *att,
 /* The two edges that all requests take are constants for the compiler. */
 void lnet_att_move(struct lnet_pass *p, struct lnet_att *att, enum lnet_att_state to)
 {
-	if (att->state == ATT_WIRE && to == ATT_ASKED)
-		move(p, att, ATT_WIRE, ATT_ASKED);
-	else if (att->state == ATT_ASKED && to == ATT_FREE)
-		move(p, att, ATT_ASKED, ATT_FREE);
+	if (att->state == ATT_WIRE && to == ATT_AWAIT_REPLY)
+		move(p, att, ATT_WIRE, ATT_AWAIT_REPLY);
+	else if (att->state == ATT_AWAIT_REPLY && to == ATT_FREE)
+		move(p, att, ATT_AWAIT_REPLY, ATT_FREE);
 	else
 		move(p, att, att->state, to);
 }
@@ -310,16 +311,16 @@ void lnet_att_enter(struct lnet_pass *p, struct lnet_att *att, struct lnet_path 
 /* Waiting costs no try. @att ends if another attempt is live; a lone hedge stays a hedge. */
 void lnet_op_reselect(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
 {
-	bool copy = lnet_att_is_copy(att);
+	bool copy = lnet_att_is_hedge(att);
 
 	lnet_att_drop(p, att);
-	if (lnet_op_over(op))
+	if (lnet_op_is_over(op))
 		return;
 	if (lnet_att_is_live(&op->first) || lnet_att_is_live(op->hedge)) {
 		op->hedges -= copy;
 		return;
 	}
-	op->flags |= copy ? LNET_OPF_COPY : 0;
+	op->flags |= copy ? LNET_OPF_HEDGE : 0;
 	lnet_op_try(p, op, NULL);
 }
 
@@ -356,7 +357,7 @@ bool lnet_op_source_leaves(const struct lnet_op *op)
 
 	if (!ni || !op->peer->mr)
 		return false;
-	if (lnet_op_answer(op))
+	if (lnet_op_is_reply(op))
 		return lnet_ni_marked(ni, LNET_MARK(LEAVING)) && !is_proof(op);
 	return op->kind == LNET_KIND_USER && op->portal != LNET_PORTAL_RESERVED &&
 	       (lnet_ni_marked(ni, LNET_MARK(LEAVING)) ||
@@ -372,15 +373,15 @@ bool lnet_op_unbind(struct lnet_op *op)
 	if (op->binding == LNET_BIND_NONE)
 		return true;
 	if (op->binding == LNET_BIND_FIXED && !lnet_op_is_tracked(op) &&
-	    !lnet_rec_asked(op->sh, lnet_op_source_leaves(op)))
+	    !lnet_rec_bool(op->sh, lnet_op_source_leaves(op)))
 		return false;
 	op->binding = LNET_BIND_NONE;
 	if (op->src_ni)
 		lnet_ni_put(op->src_ni);
 	op->src_ni = NULL;
-	if (op->via && lnet_op_answer(op)) {
-		atomic_dec(&op->via->nr_answers);
-		atomic_inc(&op->dst_pni->nr_answers);
+	if (op->via && lnet_op_is_reply(op)) {
+		atomic_dec(&op->via->nr_reply_ops);
+		atomic_inc(&op->dst_pni->nr_reply_ops);
 	}
 	lnet_peer_ni_put(op->via);
 	op->via = NULL;
@@ -394,11 +395,12 @@ bool lnet_op_avoid(struct lnet_pass *p, struct lnet_op *op, bool by_ni)
 	lnet_rec_op(p, AVOID, op, by_ni, 0);
 	if (!lnet_op_unbind(op))
 		return true;
-	if (path->trunk->suspect_ns)
-		path = path->trunk;
+	if (path->first_hop->suspect_ns)
+		path = path->first_hop;
 	chosen = lnet_op_choose(p, op);
 	/* better is another NI, or a path that does not use the suspect one */
-	if (chosen && (by_ni ? chosen->ni == path->ni : chosen == path || chosen->trunk == path))
+	if (chosen &&
+	    (by_ni ? chosen->ni == path->ni : chosen == path || chosen->first_hop == path))
 		return false;
 	lnet_op_reselect(p, op, &op->first);
 	return true;

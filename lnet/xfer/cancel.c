@@ -17,11 +17,11 @@ static void visit_fail(struct lnet_pass *p, struct lnet_op *op, void *arg)
 
 	if (f->peer && op->peer != f->peer)
 		return;
-	if (f->md && (op->md != f->md || !lnet_op_request(op)))
+	if (f->md && (op->md != f->md || !lnet_op_is_request(op)))
 		return;
-	lnet_rec_op(p, GIVE_UP, op, f->how, 0);
-	if (!lnet_op_over(op))
-		lnet_op_given_up(op);
+	lnet_rec_op(p, ABORT, op, f->how, 0);
+	if (!lnet_op_is_over(op))
+		lnet_op_note_abort(op);
 	lnet_op_finish(p, op, f->how);
 }
 
@@ -56,14 +56,14 @@ static void cancel_one(struct lnet_pass *p, struct lnet_op *op, struct lnet_att 
 	struct lnet_peer_ni *pni;
 	struct lnet_ni *ni;
 	bool take, delayed;
-	int given;
+	int reported;
 
 	lnet_enter(p, op->sh);
-	given = atomic_read(&att->given);
-	if (given & LNET_GIVEN_TWICE)	/* POSTED may be from the first of two sends */
-		given &= LNET_GIVEN_DONE;
-	take = (att->state == ATT_WIRE || att->state == ATT_POSTED) && !given &&
-	       (lnet_op_over(op) || p->now_ns >= att->deadline_ns || !lnet_ni_usable(att->ni) ||
+	reported = atomic_read(&att->reports);
+	if (reported & LNET_REPORT_TWICE)	/* POSTED may be from the first of two sends */
+		reported &= LNET_REPORT_DONE;
+	take = (att->state == ATT_WIRE || att->state == ATT_POSTED) && !reported &&
+	       (lnet_op_is_over(op) || p->now_ns >= att->deadline_ns || !lnet_ni_usable(att->ni) ||
 		!lnet_ni_has_link(att->ni) || att->path->gone);
 	if (!take) {
 		lnet_leave(p);
@@ -98,7 +98,7 @@ void lnet_pass_cancels(struct lnet_pass *p)
 		lnet_op_for_each_att(att, op)
 			cancel_one(p, op, att);
 		lnet_enter(p, op->sh);
-		op->flags &= ~LNET_OPF_RECALLED;
+		op->flags &= ~LNET_OPF_CANCELLED;
 		lnet_rec_op(p, UNPIN, op, 0, 0);
 		lnet_op_unpin(p, op);
 		lnet_leave(p);

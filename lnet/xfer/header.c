@@ -9,14 +9,14 @@ enum { WIRE_HANDLE = 1, WIRE_MARK = 2, WIRE_FORWARD = 4, WIRE_URGENT = 8, WIRE_O
 
 /*
  * True if neither end retransmits @op after its connection was lost. If @op is an ACK or a REPLY,
- * the peer retries its request only if that is tracked (LNET_KIND_ANSWER) or a ping (@op->copy).
+ * the peer retries its request only if that is tracked (LNET_KIND_REPLY) or a ping (@op->sbuf).
  */
 static bool is_sent_once(const struct lnet_op *op)
 {
 	if (op->kind == LNET_KIND_FORWARD)
 		return !op->sh->ln->hooks->forward_op.is_resendable(op);
-	if (lnet_op_answer(op))
-		return !op->copy && op->kind == LNET_KIND_STOCK_ANSWER;
+	if (lnet_op_is_reply(op))
+		return !op->sbuf && op->kind == LNET_KIND_STOCK_REPLY;
 	return op->kind != LNET_KIND_RECOVERY && !lnet_op_is_repeatable(op);
 }
 
@@ -57,7 +57,7 @@ static void put_fields(const struct lnet_op *op, struct lnet_hdr *hdr)
 	hdr->payload_len = op->len;
 	hdr->msg.put.match_bits = op->match_bits;
 	hdr->msg.put.hdr_data = op->hdr_data;
-	hdr->msg.put.ptl_index = op->portal + (op->wire_bits & WIRE_MARK ? LNET_PORTAL_MARK : 0);
+	hdr->msg.put.ptl_index = op->portal + (op->wire_bits & WIRE_MARK ? LNET_PORTAL_TRACKED : 0);
 	hdr->msg.put.offset = op->offset;
 }
 
@@ -83,7 +83,7 @@ void lnet_att_hdr(const struct lnet_att *att, struct lnet_hdr *hdr)
 		hdr->msg.get.return_wmd = op->wire;
 		hdr->msg.get.match_bits = op->match_bits;
 		hdr->msg.get.ptl_index = op->portal +
-					 (op->wire_bits & WIRE_MARK ? LNET_PORTAL_MARK : 0);
+					 (op->wire_bits & WIRE_MARK ? LNET_PORTAL_TRACKED : 0);
 		hdr->msg.get.src_offset = op->offset;
 		hdr->msg.get.sink_length = op->len;
 		break;
@@ -134,8 +134,8 @@ void lnet_att_payload(const struct lnet_att *att, struct lnet_buf *buf)
 		return;
 	if (unlikely(op->wire_bits & WIRE_FORWARD)) {
 		op->sh->ln->hooks->forward_op.payload(op, buf);
-	} else if (op->copy) {
-		buf->frags = &op->copy->frag;
+	} else if (op->sbuf) {
+		buf->frags = &op->sbuf->frag;
 		buf->nr = 1;
 		buf->offset = op->md_off;
 		buf->len = op->len;

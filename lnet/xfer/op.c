@@ -55,14 +55,14 @@ static bool with_driver(const struct lnet_att *att)
 }
 
 /* True if the core knows that @att was handed to the fabric. */
-static bool asked(const struct lnet_att *att)
+static bool is_awaiting_reply(const struct lnet_att *att)
 {
-	return att && (att->state == ATT_POSTED || att->state == ATT_ASKED);
+	return att && (att->state == ATT_POSTED || att->state == ATT_AWAIT_REPLY);
 }
 
 static bool is_out(const struct lnet_att *att)
 {
-	return with_driver(att) || asked(att);
+	return with_driver(att) || is_awaiting_reply(att);
 }
 
 /* ---- the timer ------------------------------------------------------------------------------- */
@@ -72,7 +72,7 @@ static u64 att_next(const struct lnet_pass *p, const struct lnet_att *att)
 {
 	if (!lnet_att_is_live(att))
 		return U64_MAX;
-	if (att->state == ATT_ASKED)
+	if (att->state == ATT_AWAIT_REPLY)
 		return lnet_op_may_resend(p, att->op, true) ? att->deadline_ns : U64_MAX;
 	return with_driver(att) ? att->deadline_ns + ABORT_GRACE_NS : U64_MAX;
 }
@@ -84,7 +84,7 @@ static u64 op_next(const struct lnet_pass *p, const struct lnet_op *op)
 	if (op->state == OP_BACKOFF)
 		return min(next, op->suspect_ns);
 	next = min(next, min(att_next(p, &op->first), att_next(p, op->hedge)));
-	if (lnet_op_request(op) && (lnet_att_is_live(&op->first) || lnet_att_is_live(op->hedge)))
+	if (lnet_op_is_request(op) && (lnet_att_is_live(&op->first) || lnet_att_is_live(op->hedge)))
 		next = min(next, op->suspect_ns);
 	return next;
 }
@@ -100,29 +100,29 @@ void lnet_op_arm(struct lnet_pass *p, struct lnet_op *op)
 
 void lnet_op_arm_later(struct lnet_pass *p, struct lnet_op *op, u64 next_ns)
 {
-	u64 look_ns = p->now_ns + QUEUED_NS;
+	u64 check_ns = p->now_ns + QUEUED_NS;
 
-	if (list_empty(&op->timer.link) && look_ns <= next_ns)
-		lnet_timer_queue(&p->sh->wheel, &op->timer, look_ns);
+	if (list_empty(&op->timer.link) && check_ns <= next_ns)
+		lnet_timer_queue(&p->sh->wheel, &op->timer, check_ns);
 	else
 		lnet_op_arm(p, op);
 }
 
-void lnet_op_doubt(struct lnet_op *op)
+void lnet_op_note_unknown(struct lnet_op *op)
 {
 	/* the receiver rejects every attempt of the request with these outcomes */
 	bool rejected = op->outcome == LNET_NO_MATCH || op->outcome == LNET_TOO_LONG ||
 			op->outcome == LNET_NOT_PERMITTED;
 
-	if (!lnet_op_over(op) || !rejected)
-		op->flags |= LNET_OPF_MAYBE;
+	if (!lnet_op_is_over(op) || !rejected)
+		op->flags |= LNET_OPF_UNKNOWN;
 }
 
 /* For an attempt in ATT_WIRE, the outcome from the driver decides. */
-void lnet_op_given_up(struct lnet_op *op)
+void lnet_op_note_abort(struct lnet_op *op)
 {
-	if (asked(&op->first) || asked(op->hedge))
-		op->flags |= LNET_OPF_MAYBE;
+	if (is_awaiting_reply(&op->first) || is_awaiting_reply(op->hedge))
+		op->flags |= LNET_OPF_UNKNOWN;
 }
 
 /* The deadline of @op has passed. If its delivery is unknown, paths without a reply lose health. */
@@ -131,18 +131,18 @@ static void op_deadline(struct lnet_pass *p, struct lnet_op *op)
 	struct lnet_att *att;
 
 	if (!(op->flags & LNET_OPF_STARTED) ||
-	    (!(op->flags & LNET_OPF_MAYBE) && !is_out(&op->first) && !is_out(op->hedge))) {
+	    (!(op->flags & LNET_OPF_UNKNOWN) && !is_out(&op->first) && !is_out(op->hedge))) {
 		lnet_op_finish(p, op, LNET_LOCAL_TIMEOUT);
 		return;
 	}
-	lnet_op_given_up(op);
+	lnet_op_note_abort(op);
 	if (op->flags & LNET_OPF_RESPONSE_COUNTED)
 		lnet_count(p->sh, response_timeout_count);
 	lnet_op_for_each_att(att, op)
-		if (att->state == ATT_ASKED && op->kind != LNET_KIND_RECOVERY)
-			lnet_health_silence(p->sh, att);
+		if (att->state == ATT_AWAIT_REPLY && op->kind != LNET_KIND_RECOVERY)
+			lnet_health_no_response(p->sh, att);
 	if (lnet_op_is_tracked(op))
-		lnet_contact_doubt(p, op->peer);
+		lnet_session_doubt(p, op->peer);
 	lnet_op_finish(p, op, LNET_REMOTE_TIMEOUT);
 }
 
@@ -153,10 +153,10 @@ static bool may_hedge(const struct lnet_pass *p, const struct lnet_op *op)
 	       (lnet_op_is_tracked(op) || lnet_op_is_idempotent(op));
 }
 
-u64 lnet_op_patience(const struct lnet_pass *p, const struct lnet_op *op,
-		     const struct lnet_path *path)
+u64 lnet_op_response_timeout(const struct lnet_pass *p, const struct lnet_op *op,
+			     const struct lnet_path *path)
 {
-	u64 ns = lnet_path_suspect_after(p->ln, path);
+	u64 ns = lnet_path_response_timeout(p->ln, path);
 
 	return lnet_op_is_acked_unseen(op) ? ns + READ_ONCE(p->ln->tun.confirm_delay) : ns;
 }
@@ -176,10 +176,10 @@ static u64 dead_after(const struct lnet_pass *p, const struct lnet_op *op, u64 p
 static u64 overdue_after(const struct lnet_pass *p, const struct lnet_op *op,
 			 const struct lnet_path *path)
 {
-	u64 patience_ns = lnet_op_patience(p, op, path);
+	u64 patience_ns = lnet_op_response_timeout(p, op, path);
 	u64 ns = dead_after(p, op, patience_ns);
 
-	if (!lnet_path_routed(path) || !path->srtt_ns)
+	if (!lnet_path_is_routed(path) || !path->srtt_ns)
 		return ns;
 	return max(patience_ns, min(ns, OVERDUE_TIMES * lnet_path_round_trip(path)));
 }
@@ -205,14 +205,14 @@ static struct lnet_path *copy_path(struct lnet_pass *p, const struct lnet_op *op
 	struct lnet_path *path = other_path(p, op, silent);
 
 	if (!path || lnet_ni_marked(path->ni, LNET_MARK(DRAINED)) ||
-	    (path->suspect_ns && path->evidence_ns <= silent->path->evidence_ns))
+	    (path->suspect_ns && path->liveness_ns <= silent->path->liveness_ns))
 		return NULL;
 	return path;
 }
 
 static bool lives_since(const struct lnet_path *path, const struct lnet_att *silent)
 {
-	return path && !path->suspect_ns && path->evidence_ns >= silent->posted_ns;
+	return path && !path->suspect_ns && path->liveness_ns >= silent->posted_ns;
 }
 
 /* Sends a hedge on @path, in addition to @silent. @free: the hedge budget does not limit it. */
@@ -228,14 +228,14 @@ static void send_hedge(struct lnet_pass *p, struct lnet_att *silent, struct lnet
 	}
 	if (!att)
 		att = lnet_att_take(p->sh);
-	if (!lnet_rec_asked(p->sh, att))
+	if (!lnet_rec_bool(p->sh, att))
 		return;
 	if (att != &op->first) {
 		INIT_LIST_HEAD(&att->link);
 		att->op = op;
 		op->hedge = att;
 	} else {
-		op->flags |= LNET_OPF_COPY;
+		op->flags |= LNET_OPF_HEDGE;
 	}
 	lnet_rec_via(p, HEDGE, op, path);
 	op->hedges++;
@@ -260,14 +260,14 @@ static u64 look_again_ns(const struct lnet_pass *p, const struct lnet_op *op, u6
 /* The suspect timestamp of @path, or of its first-hop path; 0: both are healthy. */
 static u64 silent_ns(const struct lnet_path *path)
 {
-	return max(path->suspect_ns, path->trunk->suspect_ns);
+	return max(path->suspect_ns, path->first_hop->suspect_ns);
 }
 
 static bool is_closed(const struct lnet_path *path)
 {
 	return lnet_ni_marked(path->ni, LNET_MARK(DRAINED)) || silent_ns(path) ||
-	       (lnet_path_routed(path) &&
-		!lnet_rec_asked(path->pni->sh, lnet_route_usable(path)));
+	       (lnet_path_is_routed(path) &&
+		!lnet_rec_bool(path->pni->sh, lnet_route_usable(path)));
 }
 
 /* True if another path to the peer became suspect after @att was handed to the fabric. */
@@ -297,7 +297,7 @@ static void look_at_overdue(struct lnet_pass *p, struct lnet_op *op, struct lnet
 	struct lnet_path *path;
 
 	op->suspect_ns = next_ns;
-	if (!asked(att) || !may_hedge(p, op))
+	if (!is_awaiting_reply(att) || !may_hedge(p, op))
 		return;
 	if (p->now_ns < att->posted_ns + wait_ns) {
 		op->suspect_ns = min(next_ns, att->posted_ns + wait_ns);
@@ -314,15 +314,15 @@ static void look_at_overdue(struct lnet_pass *p, struct lnet_op *op, struct lnet
 /* The last hand-over of @att or liveness of its path; with a driver, also of the first-hop path. */
 static u64 progress_ns(const struct lnet_att *att)
 {
-	u64 ns = max(is_out(att) ? att->posted_ns : 0, att->path->evidence_ns);
+	u64 ns = max(is_out(att) ? att->posted_ns : 0, att->path->liveness_ns);
 
-	return att->state == ATT_ASKED ? ns : max(ns, att->path->trunk->evidence_ns);
+	return att->state == ATT_AWAIT_REPLY ? ns : max(ns, att->path->first_hop->liveness_ns);
 }
 
 /* As progress_ns(), but liveness of the path is no progress of an attempt awaiting a reply. */
 static u64 idle_since(const struct lnet_att *att)
 {
-	return att->state == ATT_ASKED ? att->posted_ns : progress_ns(att);
+	return att->state == ATT_AWAIT_REPLY ? att->posted_ns : progress_ns(att);
 }
 
 /*
@@ -336,20 +336,20 @@ static struct lnet_att *make_room(struct lnet_pass *p, struct lnet_op *op)
 	struct lnet_att *goes = &op->first, *stays = op->hedge, *later;
 	u64 after, since_ns, due_ns;
 
-	if (goes->state != ATT_ASKED ||
-	    (stays->state == ATT_ASKED && goes->posted_ns > stays->posted_ns))
+	if (goes->state != ATT_AWAIT_REPLY ||
+	    (stays->state == ATT_AWAIT_REPLY && goes->posted_ns > stays->posted_ns))
 		swap(goes, stays);
 	later = is_out(stays) && stays->posted_ns > goes->posted_ns ? stays : goes;
-	after = lnet_op_patience(p, op, stays->path);
+	after = lnet_op_response_timeout(p, op, stays->path);
 	since_ns = max(idle_since(goes), idle_since(stays));
 	due_ns = since_ns + overdue_after(p, op, stays->path);
-	if (!may_hedge(p, op) || goes->state != ATT_ASKED || p->now_ns < due_ns ||
+	if (!may_hedge(p, op) || goes->state != ATT_AWAIT_REPLY || p->now_ns < due_ns ||
 	    !lives_since(copy_path(p, op, stays), later)) {
 		due_ns = max(due_ns, p->now_ns + look_again_ns(p, op, after, since_ns));
 		op->suspect_ns = may_hedge(p, op) ? due_ns : U64_MAX;
 		return NULL;
 	}
-	op->flags |= LNET_OPF_MAYBE;
+	op->flags |= LNET_OPF_UNKNOWN;
 	lnet_att_drop(p, goes);
 	return stays;
 }
@@ -359,7 +359,7 @@ static void look_at_silence(struct lnet_pass *p, struct lnet_op *op)
 {
 	bool one = lnet_att_is_live(&op->first), two = one && lnet_att_is_live(op->hedge);
 	struct lnet_att *att = two ? make_room(p, op) : one ? &op->first : op->hedge;
-	struct lnet_path *path, *trunk;
+	struct lnet_path *path, *first_hop;
 	u64 after, since;
 
 	if (!two && !is_out(att)) {
@@ -368,21 +368,22 @@ static void look_at_silence(struct lnet_pass *p, struct lnet_op *op)
 	}
 	if (!att)
 		return;
-	after = lnet_op_patience(p, op, att->path);
+	after = lnet_op_response_timeout(p, op, att->path);
 	since = progress_ns(att);
-	if (p->now_ns < since + after && !(asked(att) && silent_ns(att->path) > att->posted_ns)) {
+	if (p->now_ns < since + after &&
+	    !(is_awaiting_reply(att) && silent_ns(att->path) > att->posted_ns)) {
 		look_at_overdue(p, op, att, after, since + after);
 		return;
 	}
 	/* the path is suspect, and the first-hop path if it gave no response either */
 	path = att->path;
-	trunk = path->trunk;
+	first_hop = path->first_hop;
 	if (!path->suspect_ns)
 		lnet_path_suspect(p, path);
-	if (lnet_path_routed(path) && !trunk->suspect_ns && trunk->evidence_ns <= since)
-		lnet_path_suspect(p, trunk);
+	if (lnet_path_is_routed(path) && !first_hop->suspect_ns && first_hop->liveness_ns <= since)
+		lnet_path_suspect(p, first_hop);
 	if (silent_ns(path))
-		lnet_ops_reselect_path(p, trunk->suspect_ns ? trunk : path);
+		lnet_ops_reselect_path(p, first_hop->suspect_ns ? first_hop : path);
 	op->suspect_ns = p->now_ns + look_again_ns(p, op, after, since);
 	lnet_op_unbind(op);
 	path = may_hedge(p, op) ? copy_path(p, op, att) : NULL;
@@ -396,15 +397,15 @@ static void att_deadline(struct lnet_pass *p, struct lnet_op *op, struct lnet_at
 {
 	enum lnet_outcome how;
 
-	if (lnet_op_over(op) || !lnet_att_is_live(att) || p->now_ns < att_next(p, att))
+	if (lnet_op_is_over(op) || !lnet_att_is_live(att) || p->now_ns < att_next(p, att))
 		return;
 	if (with_driver(att)) {
-		lnet_op_recall(p, op);
+		lnet_op_cancel(p, op);
 		return;
 	}
-	how = lnet_att_silence(att);
+	how = lnet_att_late_outcome(att);
 	if (op->kind != LNET_KIND_RECOVERY)
-		lnet_health_silence(p->sh, att);
+		lnet_health_no_response(p->sh, att);
 	lnet_att_fail(p, att, how, false);
 }
 
@@ -413,8 +414,8 @@ void lnet_op_timer(struct lnet_pass *p, struct lnet_op *op)
 	u64 next;
 
 	lnet_rec_op(p, TIMER, op, op->timer.when_ns, 0);
-	if (op->state == OP_RECALL) {
-		lnet_op_recall(p, op);
+	if (op->state == OP_CANCEL) {
+		lnet_op_cancel(p, op);
 		lnet_timer_set(&p->sh->wheel, &op->timer, p->now_ns + ABORT_REPEAT_NS);
 		return;
 	}
@@ -427,10 +428,10 @@ void lnet_op_timer(struct lnet_pass *p, struct lnet_op *op)
 	} else {
 		att_deadline(p, op, &op->first);
 		att_deadline(p, op, op->hedge);
-		if (!lnet_op_over(op) && op->state != OP_BACKOFF && p->now_ns >= op->suspect_ns)
+		if (!lnet_op_is_over(op) && op->state != OP_BACKOFF && p->now_ns >= op->suspect_ns)
 			look_at_silence(p, op);
 	}
-	if (!lnet_op_over(op)) {
+	if (!lnet_op_is_over(op)) {
 		/* a cancel that its driver has not completed is repeated later */
 		next = op_next(p, op);
 		lnet_timer_set(&p->sh->wheel, &op->timer,
@@ -447,7 +448,7 @@ static void fill_event(const struct lnet_op *op, struct lnet_evt *e, enum lnet_e
 	struct lnet_event *ev = &e->ev;
 
 	ev->kind = kind;
-	ev->final = ev->perhaps = false;
+	ev->final = ev->delivery_unknown = false;
 	ev->status = ev->outcome = LNET_OK;
 	ev->mlength = op->len;
 	ev->latency_ns = 0;
@@ -496,7 +497,7 @@ static void final_event(struct lnet_pass *p, struct lnet_op *op)
 	e->ev.mlength = kind == LNET_EVENT_SEND && !how->err ? op->len : op->mlength;
 	e->ev.status = op->kind == LNET_KIND_USER ? how->err : lnet_op_err(op);
 	e->ev.outcome = op->outcome;
-	e->ev.perhaps = how->err && (op->flags & LNET_OPF_MAYBE);
+	e->ev.delivery_unknown = how->err && (op->flags & LNET_OPF_UNKNOWN);
 	e->ev.final = true;
 	e->ev.latency_ns = op->first_wire_ns ? p->now_ns - op->first_wire_ns : 0;
 	lnet_md_post(p, op->md, e, true);
@@ -511,7 +512,7 @@ static void op_done(struct lnet_pass *p, struct lnet_op *op)
 	lnet_op_set_state(op, OP_DONE);
 	if (op->kind == LNET_KIND_USER) {
 		sh->c[!failed ? LNET_C_ops_ok :
-		      op->flags & LNET_OPF_MAYBE ? LNET_C_ops_perhaps : LNET_C_ops_failed]++;
+		      op->flags & LNET_OPF_UNKNOWN ? LNET_C_ops_unknown : LNET_C_ops_failed]++;
 		if (op->tries > 1)
 			sh->c[failed ? LNET_C_failed_resends : LNET_C_successful_resends]++;
 	}
@@ -528,8 +529,8 @@ static void op_done(struct lnet_pass *p, struct lnet_op *op)
 	} else if (second) {
 		kfree(second);
 	}
-	if (lnet_op_answer(op))
-		atomic_dec(&lnet_op_hop(op)->nr_answers);
+	if (lnet_op_is_reply(op))
+		atomic_dec(&lnet_op_hop(op)->nr_reply_ops);
 	if (op->src_ni)
 		lnet_ni_put(op->src_ni);
 	lnet_peer_ni_put(op->via);
@@ -542,17 +543,17 @@ void lnet_op_unpin(struct lnet_pass *p, struct lnet_op *op)
 {
 	op->pins--;
 	/* neither drivers nor receives use the memory: its ownership returns to the caller */
-	if (op->state == OP_RECALL && !op->nr_held && !op->pins &&
-	    lnet_rec_asked(op->sh, list_empty(&op->landings)))
+	if (op->state == OP_CANCEL && !op->nr_held && !op->pins &&
+	    lnet_rec_bool(op->sh, list_empty(&op->receives)))
 		op_done(p, op);
 }
 
-void lnet_op_recall(struct lnet_pass *p, struct lnet_op *op)
+void lnet_op_cancel(struct lnet_pass *p, struct lnet_op *op)
 {
-	if (!op->nr_held || (op->flags & LNET_OPF_RECALLED))
+	if (!op->nr_held || (op->flags & LNET_OPF_CANCELLED))
 		return;
 	op->pins++;
-	op->flags |= LNET_OPF_RECALLED;
+	op->flags |= LNET_OPF_CANCELLED;
 	list_add_tail(&op->link, &p->cancel);
 }
 
@@ -561,36 +562,36 @@ void lnet_op_finish(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcome h
 	struct lnet_att *att;
 	struct lnet_rx *rx;
 
-	if (lnet_op_over(op))
+	if (lnet_op_is_over(op))
 		return;
 	lnet_rec_op(p, FINISH, op, how, 0);
 	op->pins++;
-	if (!(op->flags & LNET_OPF_RECALLED))
+	if (!(op->flags & LNET_OPF_CANCELLED))
 		list_del_init(&op->link);
 	op->outcome = how;
-	lnet_op_set_state(op, OP_RECALL);
+	lnet_op_set_state(op, OP_CANCEL);
 	lnet_op_for_each_att(att, op)
 		if (lnet_att_is_live(att) && !with_driver(att))
 			lnet_att_drop(p, att);
-	lnet_op_unname(p, op);
+	lnet_op_free_id(p, op);
 	lnet_rec_back(p->sh);
-	list_for_each_entry(rx, &op->landings, link)
+	list_for_each_entry(rx, &op->receives, link)
 		lnet_rx_want_stop(p, rx);
-	if (op->nr_held || lnet_rec_asked(p->sh, !list_empty(&op->landings)))
+	if (op->nr_held || lnet_rec_bool(p->sh, !list_empty(&op->receives)))
 		lnet_timer_set(&p->sh->wheel, &op->timer, p->now_ns + ABORT_REPEAT_NS);
-	lnet_op_recall(p, op);
+	lnet_op_cancel(p, op);
 	lnet_op_unpin(p, op);
 }
 
-void lnet_op_answered(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *via)
+void lnet_op_replied(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *via)
 {
 	struct lnet_att *att = &op->first;
 
-	if (lnet_op_over(op))
+	if (lnet_op_is_over(op))
 		return;
 	if (att->state == ATT_FREE || att->path != via)
 		att = lnet_att_is_live(op->hedge) && op->hedge->path == via ? op->hedge : NULL;
-	lnet_rec_via(p, ANSWERED, op, via);
+	lnet_rec_via(p, REPLIED, op, via);
 	if (via) {
 		/* a cumulative ACK is delayed, so it does not measure the path */
 		bool prompt = att && op->tries == 1 && !lnet_op_is_acked_unseen(op);
@@ -598,9 +599,9 @@ void lnet_op_answered(struct lnet_pass *p, struct lnet_op *op, struct lnet_path 
 		lnet_path_alive(p->sh, via, p->now_ns, prompt ? p->now_ns - att->posted_ns : 0);
 		if (op->kind != LNET_KIND_RECOVERY)
 			lnet_health_ok(p->sh, via, true);
-		lnet_stat_answer(p, via, op);
+		lnet_stat_reply(p, via, op);
 	}
-	if (att && lnet_att_is_copy(att))
+	if (att && lnet_att_is_hedge(att))
 		lnet_count(p->sh, hedge_wins);
 	if (op->kind == LNET_KIND_USER)
 		lnet_peer_earn(p, op->peer);

@@ -23,7 +23,7 @@
  */
 bool lnet_window_stuck(const struct lnet_txwin *tx)
 {
-	return unlikely(tx->next - tx->seen >= 2ULL * tx->W) && tx->grant &&
+	return unlikely(tx->next - tx->seen >= 2ULL * tx->W) && tx->session_id &&
 	       tx->next - tx->oldest < tx->W;
 }
 
@@ -38,9 +38,9 @@ bool lnet_window_spent(const struct lnet_txwin *tx)
 	return tx->next > SEQ_MASK && tx->next == tx->oldest;
 }
 
-bool lnet_window_silent(const struct lnet_pass *p, const struct lnet_txwin *tx)
+bool lnet_window_is_unresponsive(const struct lnet_pass *p, const struct lnet_txwin *tx)
 {
-	return tx->grant && tx->seen + 1 < tx->next &&
+	return tx->session_id && tx->seen + 1 < tx->next &&
 	       p->now_ns - tx->heard_ns >= READ_ONCE(p->ln->tun.transaction_timeout);
 }
 
@@ -54,14 +54,14 @@ bool lnet_window_stale(const struct lnet_pass *p, const struct lnet_txwin *tx)
 	       tx->next == tx->oldest;
 }
 
-bool lnet_op_name(struct lnet_pass *p, struct lnet_op *op)
+bool lnet_op_draw_id(struct lnet_pass *p, struct lnet_op *op)
 {
 	struct lnet_txwin *tx = &op->peer->tx;
 	u64 seq, cookie;
 
 	if (op->id_state != ID_DUE)
 		return true;
-	if (!tx->grant || window_full(tx))
+	if (!tx->session_id || window_full(tx))
 		return false;
 	if (tx->next == tx->oldest)
 		tx->heard_ns = p->now_ns;
@@ -69,11 +69,11 @@ bool lnet_op_name(struct lnet_pass *p, struct lnet_op *op)
 	tx->used_ns = p->now_ns;
 	cookie = seq | min_t(u64, seq - tx->oldest, DIST_MASK) << DIST_SHIFT;
 	if (!lnet_op_is_acked_unseen(op))
-		cookie |= LNET_NAME_ALONE;
-	op->wire.cookie[0] = tx->grant;
+		cookie |= LNET_REQID_ALONE;
+	op->wire.cookie[0] = tx->session_id;
 	op->wire.cookie[1] = cookie;
 	tx->op[seq & (tx->cap - 1)] = op;
-	tx->told = max(tx->told, tx->oldest);
+	tx->advertised = max(tx->advertised, tx->oldest);
 	lnet_op_set_id(op, ID_DRAWN);
 	return true;
 }
@@ -86,35 +86,35 @@ static void check_stuck(struct lnet_pass *p, struct lnet_peer *peer)
 		lnet_timer_set(&p->sh->wheel, &peer->timer, p->now_ns);
 }
 
-void lnet_op_park_window(struct lnet_pass *p, struct lnet_op *op)
+void lnet_op_wait_window(struct lnet_pass *p, struct lnet_op *op)
 {
 	list_add_tail(&op->link, &op->peer->winwait);
 	check_stuck(p, op->peer);
 }
 
-u64 lnet_name_seq(const struct lnet_handle *h, bool *alone)
+u64 lnet_reqid_seq(const struct lnet_handle *h, bool *alone)
 {
-	*alone = h->cookie[1] & LNET_NAME_ALONE;
+	*alone = h->cookie[1] & LNET_REQID_ALONE;
 	return h->cookie[1] & SEQ_MASK;
 }
 
-u64 lnet_name_floor(const struct lnet_handle *h)
+u64 lnet_reqid_low(const struct lnet_handle *h)
 {
 	u64 seq = h->cookie[1] & SEQ_MASK, dist = h->cookie[1] >> DIST_SHIFT & DIST_MASK;
 
 	return seq > dist ? seq - dist : 1;
 }
 
-struct lnet_op *lnet_op_by_name(struct lnet_peer *peer, const struct lnet_handle *h)
+struct lnet_op *lnet_op_by_id(struct lnet_peer *peer, const struct lnet_handle *h)
 {
 	struct lnet_txwin *tx = &peer->tx;
 	u64 seq = h->cookie[1] & SEQ_MASK;
 	struct lnet_op *op;
 
-	if (likely(h->cookie[0] == tx->grant && tx->grant))
+	if (likely(h->cookie[0] == tx->session_id && tx->session_id))
 		return seq < tx->oldest || seq >= tx->next ? NULL : tx->op[seq & (tx->cap - 1)];
 	/* of an expired session; only requests to @peer are compared */
-	list_for_each_entry(op, &peer->voided, voided)
+	list_for_each_entry(op, &peer->expired, expired)
 		if (op->wire.cookie[0] == h->cookie[0] && lnet_op_seq(op) == seq)
 			return op;
 	return NULL;
@@ -122,8 +122,8 @@ struct lnet_op *lnet_op_by_name(struct lnet_peer *peer, const struct lnet_handle
 
 void lnet_confirm_due(struct lnet_pass *p, struct lnet_peer *peer)
 {
-	if (!list_empty(&peer->timer.link) || peer->tx.told >= peer->tx.oldest || peer->deleted ||
-	    READ_ONCE(p->ln->stopping))
+	if (!list_empty(&peer->timer.link) || peer->tx.advertised >= peer->tx.oldest ||
+	    peer->deleted || READ_ONCE(p->ln->stopping))
 		return;
 	lnet_timer_set(&p->sh->wheel, &peer->timer,
 		       p->now_ns + READ_ONCE(p->ln->tun.confirm_delay));
@@ -131,7 +131,7 @@ void lnet_confirm_due(struct lnet_pass *p, struct lnet_peer *peer)
 
 void lnet_confirm_again(struct lnet_pass *p, struct lnet_peer *peer)
 {
-	peer->tx.told = 0;
+	peer->tx.advertised = 0;
 	if (!peer->deleted && !READ_ONCE(p->ln->stopping))
 		lnet_timer_set(&p->sh->wheel, &peer->timer, p->now_ns);
 }
@@ -142,12 +142,12 @@ static void window_finish(struct lnet_pass *p, struct lnet_op *op)
 	struct lnet_peer *peer = op->peer;
 	struct lnet_txwin *tx = &peer->tx;
 
-	if (op->wire.cookie[0] != tx->grant || !tx->grant)
+	if (op->wire.cookie[0] != tx->session_id || !tx->session_id)
 		return;
 	/* with these outcomes, the receiver has received the sequence */
 	if (likely(op->outcome == LNET_OK) || op->outcome == LNET_NO_MATCH ||
 	    op->outcome == LNET_TOO_LONG || op->outcome == LNET_NOT_PERMITTED ||
-	    op->outcome == LNET_ANSWER_GONE) {
+	    op->outcome == LNET_REPLY_DISCARDED) {
 		tx->seen = max(tx->seen, lnet_op_seq(op));
 		tx->heard_ns = p->now_ns;
 	}
@@ -156,7 +156,7 @@ static void window_finish(struct lnet_pass *p, struct lnet_op *op)
 		tx->oldest++;
 	lnet_confirm_due(p, peer);
 	if (unlikely(lnet_window_spent(tx)))
-		lnet_contact_grant_void(p, peer, tx->grant);
+		lnet_session_expire(p, peer, tx->session_id);
 	while (!list_empty(&peer->winwait) && !window_full(tx)) {
 		struct lnet_op *next = list_first_entry(&peer->winwait, struct lnet_op, link);
 
@@ -171,7 +171,7 @@ static void window_finish(struct lnet_pass *p, struct lnet_op *op)
 /* True if @tx lacks room for @nr + 1 requests. All that wait are sent when the session begins. */
 static bool short_of_room(const struct lnet_txwin *tx, unsigned int nr)
 {
-	if (!tx->grant)
+	if (!tx->session_id)
 		return tx->cap < AWAITED_MAX && tx->awaited + nr >= tx->cap;
 	return tx->cap < tx->W && tx->next - tx->oldest + nr >= tx->cap - 1;
 }
@@ -204,7 +204,7 @@ void lnet_window_grow(struct lnet_pass *p, struct lnet_peer_ni *pni, unsigned in
 	}
 }
 
-void lnet_window_void(struct lnet_peer *peer)
+void lnet_window_expire(struct lnet_peer *peer)
 {
 	struct lnet_txwin *tx = &peer->tx;
 	struct lnet_op *op;
@@ -214,20 +214,20 @@ void lnet_window_void(struct lnet_peer *peer)
 	for (seq = tx->oldest; seq < tx->next; seq++) {
 		op = tx->op[seq & (tx->cap - 1)];
 		if (op)
-			list_add_tail(&op->voided, &peer->voided);
+			list_add_tail(&op->expired, &peer->expired);
 	}
 	memset(tx->op, 0, tx->cap * sizeof(*tx->op));
-	tx->grant = 0;
+	tx->session_id = 0;
 	tx->seen = 0;
-	tx->next = tx->oldest = tx->told = 1;
+	tx->next = tx->oldest = tx->advertised = 1;
 }
 
-void lnet_window_grant(struct lnet_peer *peer, u64 grant, u32 W, u64 instance)
+void lnet_window_begin(struct lnet_peer *peer, u64 session_id, u32 W, u64 instance)
 {
 	struct lnet_txwin *tx = &peer->tx;
 
-	lnet_window_void(peer);
-	tx->grant = grant;
+	lnet_window_expire(peer);
+	tx->session_id = session_id;
 	tx->W = W;
 	tx->rx_instance = instance;
 }
@@ -239,7 +239,7 @@ int lnet_ops_init(struct lnet *ln)
 	spin_lock_init(&ln->slot_lock);
 	ln->slot_key[0] = ln->env->ops->secret(ln->env);
 	ln->slot_key[1] = ln->env->ops->secret(ln->env);
-	return lnet_slots_reserve(ln);
+	return lnet_slots_prealloc(ln);
 }
 
 void lnet_ops_fini(struct lnet *ln)
@@ -249,7 +249,7 @@ void lnet_ops_fini(struct lnet *ln)
 	ln->nr_slots = 0;
 }
 
-int lnet_slots_reserve(struct lnet *ln)
+int lnet_slots_prealloc(struct lnet *ln)
 {
 	u32 seen = READ_ONCE(ln->nr_slots), nr = seen ? seen * 2 : SLOT_FIRST, i;
 	struct lnet_slot *table;
@@ -336,7 +336,7 @@ struct lnet_op *lnet_slot_find(struct lnet *ln, const struct lnet_shard *sh,
 	return op;
 }
 
-void lnet_op_unname(struct lnet_pass *p, struct lnet_op *op)
+void lnet_op_free_id(struct lnet_pass *p, struct lnet_op *op)
 {
 	if (op->slot) {
 		struct lnet *ln = p->ln;
@@ -353,7 +353,7 @@ void lnet_op_unname(struct lnet_pass *p, struct lnet_op *op)
 		if (op->id_state == ID_SLOT)
 			lnet_op_set_id(op, ID_NONE);
 	}
-	list_del_init(&op->voided);
+	list_del_init(&op->expired);
 	if (op->id_state == ID_DRAWN)
 		window_finish(p, op);
 }
@@ -363,7 +363,7 @@ void lnet_op_unname(struct lnet_pass *p, struct lnet_op *op)
 /* requests that get no reply cause at most one ping in this time */
 #define DOUBT_PAUSE_NS 1000000000ULL
 
-static const u8 edges[LNET_NR_CONTACT_STATES][LNET_NR_CONTACT_STATES] = {
+static const u8 edges[LNET_NR_SESSION_STATES][LNET_NR_SESSION_STATES] = {
 #define STATE(s)
 #define EDGE(a, b) [a][b] = 1,
 #include "model/states/contact.def"
@@ -371,61 +371,61 @@ static const u8 edges[LNET_NR_CONTACT_STATES][LNET_NR_CONTACT_STATES] = {
 #undef EDGE
 };
 
-void lnet_contact_set_state(struct lnet_peer *peer, enum lnet_contact_state state)
+void lnet_session_set_state(struct lnet_peer *peer, enum lnet_session_state state)
 {
-	WARN_ON_ONCE(!edges[peer->contact][state]);
-	lnet_edge(contact, peer, peer->contact, state);
-	peer->contact = state;
+	WARN_ON_ONCE(!edges[peer->session_state][state]);
+	lnet_edge(session, peer, peer->session_state, state);
+	peer->session_state = state;
 }
 
-bool lnet_contact_granted(const struct lnet_peer *peer)
+bool lnet_session_is_open(const struct lnet_peer *peer)
 {
-	return peer->contact == CONTACT_OPEN || peer->contact == CONTACT_DOUBT;
+	return peer->session_state == SESSION_OPEN || peer->session_state == SESSION_DOUBT;
 }
 
 /* If discovery_wait is set, requests to a peer that was never discovered wait for discovery. */
 static void negotiate_anew(struct lnet_pass *p, struct lnet_peer *peer)
 {
-	if (!peer->disc.met && READ_ONCE(p->ln->tun.discovery_wait))
+	if (!peer->disc.had_round && READ_ONCE(p->ln->tun.discovery_wait))
 		peer->held = 1;
 	p->ln->hooks->negotiate(p, peer);
 }
 
-bool lnet_contact_ready(struct lnet_pass *p, struct lnet_peer *peer)
+bool lnet_session_is_ready(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	const struct lnet_txwin *tx = &peer->tx;
 
-	if (likely(peer->contact == CONTACT_OPEN)) {
+	if (likely(peer->session_state == SESSION_OPEN)) {
 		/* a session that can carry no further requests ends, or is in doubt */
 		if (unlikely(lnet_window_stale(p, tx) || lnet_window_spent(tx)))
-			lnet_contact_grant_void(p, peer, tx->grant);
+			lnet_session_expire(p, peer, tx->session_id);
 		else if (unlikely(lnet_window_stuck(tx)))
-			lnet_contact_set_state(peer, CONTACT_DOUBT);
+			lnet_session_set_state(peer, SESSION_DOUBT);
 	}
-	if (likely(peer->contact == CONTACT_OPEN))
+	if (likely(peer->session_state == SESSION_OPEN))
 		return !peer->held;
 	if (lnet_nid_is_lo(&peer->primary))
 		return true;
-	if (peer->contact == CONTACT_DOUBT) {
-		if (!peer->contact_busy && p->now_ns >= peer->contact_next_ns)
+	if (peer->session_state == SESSION_DOUBT) {
+		if (!peer->session_busy && p->now_ns >= peer->session_next_ns)
 			p->ln->hooks->negotiate(p, peer);
-		return !peer->contact_busy && !peer->held;	/* busy: a ping checks it */
+		return !peer->session_busy && !peer->held;	/* busy: a ping checks it */
 	}
-	if (peer->contact == CONTACT_PLAIN && p->now_ns < peer->contact_next_ns)
+	if (peer->session_state == SESSION_PLAIN && p->now_ns < peer->session_next_ns)
 		return !peer->held;
-	if (peer->contact == CONTACT_UNKNOWN || peer->contact == CONTACT_PLAIN)
+	if (peer->session_state == SESSION_UNKNOWN || peer->session_state == SESSION_PLAIN)
 		negotiate_anew(p, peer);
-	return !peer->held && (peer->plain_before || peer->contact == CONTACT_PLAIN);
+	return !peer->held && (peer->plain_before || peer->session_state == SESSION_PLAIN);
 }
 
-void lnet_contact_grant_void(struct lnet_pass *p, struct lnet_peer *peer, u64 grant)
+void lnet_session_expire(struct lnet_pass *p, struct lnet_peer *peer, u64 session_id)
 {
-	if (!lnet_contact_granted(peer) || peer->tx.grant != grant)
+	if (!lnet_session_is_open(peer) || peer->tx.session_id != session_id)
 		return;
-	lnet_window_void(peer);
-	lnet_contact_set_state(peer, CONTACT_PLAIN);
+	lnet_window_expire(peer);
+	lnet_session_set_state(peer, SESSION_PLAIN);
 	peer->plain_before = 0;
-	peer->contact_next_ns = 0;
+	peer->session_next_ns = 0;
 	negotiate_anew(p, peer);
 	while (!list_empty(&peer->winwait)) {	/* without request ID: they await a session */
 		struct lnet_op *op = list_first_entry(&peer->winwait, struct lnet_op, link);
@@ -445,31 +445,31 @@ void lnet_contact_grant_void(struct lnet_pass *p, struct lnet_peer *peer, u64 gr
  * ping, which shows whether the peer is a stock node, and for a session open request, which returns
  * the instance.
  */
-void lnet_contact_lost(struct lnet_pass *p, struct lnet_peer *peer)
+void lnet_session_path_lost(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	const struct lnet_peer_ni *pni;
 	const struct lnet_path *path;
 
-	if (peer->contact != CONTACT_OPEN || peer->deleted)
+	if (peer->session_state != SESSION_OPEN || peer->deleted)
 		return;
 	list_for_each_entry(pni, &peer->pnis, link)
 		list_for_each_entry(path, &pni->paths, link)
-			if (!pni->deleted && path->evidence_ns > path->lost_ns &&
+			if (!pni->deleted && path->liveness_ns > path->lost_ns &&
 			    lnet_ni_has_link(path->ni))
 				return;
-	lnet_contact_set_state(peer, CONTACT_DOUBT);
-	peer->contact_next_ns = p->now_ns;
+	lnet_session_set_state(peer, SESSION_DOUBT);
+	peer->session_next_ns = p->now_ns;
 }
 
 /*
  * A stock node that has taken the place of a peer with the extension drops tracked requests without
  * a reply, but replies to a ping. A restarted peer with the extension rejects them.
  */
-void lnet_contact_doubt(struct lnet_pass *p, struct lnet_peer *peer)
+void lnet_session_doubt(struct lnet_pass *p, struct lnet_peer *peer)
 {
-	if (peer->contact != CONTACT_OPEN || peer->deleted || peer->contact_busy ||
-	    p->now_ns < peer->contact_next_ns)
+	if (peer->session_state != SESSION_OPEN || peer->deleted || peer->session_busy ||
+	    p->now_ns < peer->session_next_ns)
 		return;
-	peer->contact_next_ns = p->now_ns + DOUBT_PAUSE_NS;
+	peer->session_next_ns = p->now_ns + DOUBT_PAUSE_NS;
 	p->ln->hooks->negotiate(p, peer);
 }

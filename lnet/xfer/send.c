@@ -16,8 +16,8 @@
 
 static bool expects_reply(const struct lnet_op *op)
 {
-	return lnet_op_request(op) && (op->type == LNET_OP_GET || (op->flags & LNET_OPF_ACK) ||
-				       lnet_op_is_tracked(op));
+	return lnet_op_is_request(op) && (op->type == LNET_OP_GET || (op->flags & LNET_OPF_ACK) ||
+					  lnet_op_is_tracked(op));
 }
 
 static bool resendable(const struct lnet_pass *p, const struct lnet_op *op)
@@ -25,7 +25,7 @@ static bool resendable(const struct lnet_pass *p, const struct lnet_op *op)
 	if (op->kind == LNET_KIND_RECOVERY)
 		return false;
 	if (unlikely(op->kind == LNET_KIND_FORWARD))
-		return lnet_rec_asked(p->sh, p->ln->hooks->forward_op.is_resendable(op));
+		return lnet_rec_bool(p->sh, p->ln->hooks->forward_op.is_resendable(op));
 	return lnet_op_is_repeatable(op);
 }
 
@@ -33,7 +33,7 @@ static bool is_stuck(const struct lnet_pass *p, const struct lnet_op *op,
 		     const struct lnet_path *path)
 {
 	return unlikely(op->kind == LNET_KIND_FORWARD) &&
-	       lnet_rec_asked(p->sh, p->ln->hooks->forward_op.is_stuck(op, path));
+	       lnet_rec_bool(p->sh, p->ln->hooks->forward_op.is_stuck(op, path));
 }
 
 void lnet_op_try(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *path)
@@ -43,19 +43,19 @@ void lnet_op_try(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *path
 	lnet_op_set_state(op, OP_TRY);
 	/* tracked if there is a session, unless the delivery of an untracked attempt is unknown */
 	if (op->kind == LNET_KIND_USER && !lnet_op_is_tracked(op) &&
-	    !(op->flags & LNET_OPF_MAYBE) &&
-	    lnet_rec_asked(op->sh, lnet_contact_granted(op->peer)))
+	    !(op->flags & LNET_OPF_UNKNOWN) &&
+	    lnet_rec_bool(op->sh, lnet_session_is_open(op->peer)))
 		lnet_op_set_id(op, ID_DUE);
 	/* no slot is free: tries again in 1 ms, as the next lnet_enter() allocates slots */
 	if (op->id_state == ID_NONE && expects_reply(op) &&
-	    lnet_rec_asked(p->sh, lnet_slot_take(p->ln, op))) {
+	    lnet_rec_bool(p->sh, lnet_slot_take(p->ln, op))) {
 		lnet_op_set_state(op, OP_BACKOFF);
 		op->suspect_ns = p->now_ns + NSEC_PER_MSEC;
 		lnet_op_arm(p, op);
 		return;
 	}
 	if (unlikely(op->src_ni) &&
-	    lnet_rec_asked(p->sh, lnet_op_source_leaves(op)) && lnet_op_unbind(op))
+	    lnet_rec_bool(p->sh, lnet_op_source_leaves(op)) && lnet_op_unbind(op))
 		path = NULL;
 	path = path ? path : lnet_op_choose(p, op);
 	if (!path || is_stuck(p, op, path)) {
@@ -76,8 +76,8 @@ void lnet_op_start(struct lnet_pass *p, struct lnet_op *op)
 		p->sh->rec->ops->note_start(p, op);
 	list_add_tail(&op->all, &sh->live);
 	lnet_stat_start(sh, op);
-	if (lnet_op_answer(op))
-		atomic_inc(&lnet_op_hop(op)->nr_answers);
+	if (lnet_op_is_reply(op))
+		atomic_inc(&lnet_op_hop(op)->nr_reply_ops);
 	if (!op->timeout_ns)
 		op->timeout_ns = READ_ONCE(p->ln->tun.transaction_timeout);
 	op->deadline_ns = p->now_ns + op->timeout_ns;
@@ -86,12 +86,12 @@ void lnet_op_start(struct lnet_pass *p, struct lnet_op *op)
 		lnet_op_finish(p, op, READ_ONCE(p->ln->stopping) ? LNET_SHUTDOWN : LNET_NO_PATH);
 		return;
 	}
-	if (op->md && lnet_op_request(op) && lnet_rec_asked(sh, lnet_md_aborted(op->md))) {
+	if (op->md && lnet_op_is_request(op) && lnet_rec_bool(sh, lnet_md_aborted(op->md))) {
 		/* the walk of lnet_ops_md_aborted() may have missed @op */
 		lnet_op_finish(p, op, LNET_UNLINKED);
 		return;
 	}
-	if (op->kind != LNET_KIND_USER || lnet_rec_asked(sh, lnet_contact_ready(p, op->peer))) {
+	if (op->kind != LNET_KIND_USER || lnet_rec_bool(sh, lnet_session_is_ready(p, op->peer))) {
 		lnet_op_try(p, op, NULL);
 		return;
 	}
@@ -113,8 +113,8 @@ void lnet_pass_starts(struct lnet_pass *p)
 		/* A discovery ping has a long reply; without memory, it still tests the path. */
 		if (unlikely(op->type == LNET_OP_GET && !op->md && !op->sink)) {
 			lnet_leave(p);
-			op->copy = lnet_copy_new(op->len);
-			op->sink = op->copy ? &op->copy->frag : &op->sh->junk_frag;
+			op->sbuf = lnet_sbuf_new(op->len);
+			op->sink = op->sbuf ? &op->sbuf->frag : &op->sh->junk_frag;
 			op->len = min_t(u32, op->len, op->sink->len);
 		}
 		/* Since @op was made, @dst_pni may have changed its shard or its peer. */
@@ -130,10 +130,10 @@ void lnet_pass_starts(struct lnet_pass *p)
 	}
 }
 
-void lnet_op_release(struct lnet_pass *p, struct lnet_op *op, bool met)
+void lnet_op_release(struct lnet_pass *p, struct lnet_op *op, bool negotiated)
 {
-	lnet_rec_op(p, RELEASE, op, met, 0);
-	if (met)
+	lnet_rec_op(p, RELEASE, op, negotiated, 0);
+	if (negotiated)
 		op->flags &= ~LNET_OPF_RESOLVED;
 	list_del_init(&op->link);
 	lnet_op_try(p, op, NULL);
@@ -174,10 +174,10 @@ int lnet_op_submit(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_ni 
 	int err;
 
 	/* If there is a session, the request gets its ID from the session. */
-	while ((op->kind != LNET_KIND_USER || !lnet_contact_granted(pni->peer)) &&
+	while ((op->kind != LNET_KIND_USER || !lnet_session_is_open(pni->peer)) &&
 	       expects_reply(op) && lnet_slot_take(p->ln, op)) {
 		lnet_leave(p);
-		err = lnet_slots_reserve(p->ln);
+		err = lnet_slots_prealloc(p->ln);
 		lnet_enter_pni(p, pni);
 		if (err == -ENOSPC || !tries--)
 			return err ? err : -ENOMEM;
@@ -211,7 +211,7 @@ static void send_again(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcom
 	struct lnet_path *path = lnet_op_choose(p, op);
 	u64 pause_ns = div_u64(op->deadline_ns - p->now_ns, left + 1);
 
-	op->flags &= ~LNET_OPF_COPY;
+	op->flags &= ~LNET_OPF_HEDGE;
 	lnet_rec_via(p, RESEND, op, path);
 	if (path && !(op->tried & 1ULL << path->ix)) {
 		/* a second choice might return a path that was tried */
@@ -232,9 +232,9 @@ static void send_again(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcom
 	lnet_op_arm(p, op);
 }
 
-bool lnet_op_may_resend(const struct lnet_pass *p, const struct lnet_op *op, bool perhaps)
+bool lnet_op_may_resend(const struct lnet_pass *p, const struct lnet_op *op, bool unknown)
 {
-	return op->kind != LNET_KIND_RECOVERY && (!perhaps || resendable(p, op)) &&
+	return op->kind != LNET_KIND_RECOVERY && (!unknown || resendable(p, op)) &&
 	       resends(op) < READ_ONCE(p->ln->tun.retry_count);
 }
 
@@ -246,19 +246,19 @@ static void attempt_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_
 			   enum lnet_outcome how, bool unsent)
 {
 	u64 *ni, *pni;
-	bool perhaps = lnet_outcomes[how].delivery != LNET_DELIVERY_NOT;
+	bool unknown = lnet_outcomes[how].delivery != LNET_DELIVERY_NOT;
 
 	lnet_rec_op(p, FAILED, op, how, unsent);
-	if (perhaps)
-		lnet_op_doubt(op);
-	if (lnet_op_over(op) || lnet_att_is_live(&op->first) || lnet_att_is_live(op->hedge))
+	if (unknown)
+		lnet_op_note_unknown(op);
+	if (lnet_op_is_over(op) || lnet_att_is_live(&op->first) || lnet_att_is_live(op->hedge))
 		return;
 	/* if only one NI stops, its operations continue on others */
 	if ((how == LNET_SHUTDOWN && (!path || path->ni->state != NI_STOPPING)) ||
 	    how == LNET_NO_MEMORY || READ_ONCE(p->ln->stopping) ||
-	    (op->md && lnet_op_request(op) &&
-	     lnet_rec_asked(p->sh, lnet_md_aborted(op->md))) ||
-	    !lnet_op_may_resend(p, op, perhaps) || p->now_ns >= op->deadline_ns) {
+	    (op->md && lnet_op_is_request(op) &&
+	     lnet_rec_bool(p->sh, lnet_md_aborted(op->md))) ||
+	    !lnet_op_may_resend(p, op, unknown) || p->now_ns >= op->deadline_ns) {
 		lnet_op_finish(p, op, how);
 		return;
 	}
@@ -267,7 +267,7 @@ static void attempt_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_
 		p->ln->hooks->forward_op.substitute(op);
 		op->binding = (u8)lnet_rec_value(p->sh, op->binding);
 	}
-	if (op->state != OP_TRY && op->state != OP_ANSWER)
+	if (op->state != OP_TRY && op->state != OP_AWAIT_REPLY)
 		return;
 	lnet_count(p->sh, resend_count);
 	path->nr_resent++;
@@ -285,7 +285,7 @@ void lnet_att_fail(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome 
 	struct lnet_path *path = att->path;
 	struct lnet_op *op = att->op;
 
-	op->unsent += unsent && !lnet_att_is_copy(att);
+	op->unsent += unsent && !lnet_att_is_hedge(att);
 	lnet_att_drop(p, att);
 	attempt_failed(p, op, path, how, unsent);
 }
@@ -293,23 +293,23 @@ void lnet_att_fail(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome 
 /* ---- attempts that were handed to the fabric or completed ------------------------------------ */
 
 /* No lock needed. @what: LNET_GIVEN_x bits that the driver reports. */
-static void given(struct lnet_pass *p, struct lnet_att *att, int what)
+static void reported(struct lnet_pass *p, struct lnet_att *att, int what)
 {
-	int before = atomic_fetch_or(what, &att->given);
+	int before = atomic_fetch_or(what, &att->reports);
 
 	if (!before) {
-		list_add_tail(&att->link, &p->given);
+		list_add_tail(&att->link, &p->reported);
 		return;
 	}
 	/* a fault rule has @att sent twice: the second send reports the posting */
-	if (!(before & LNET_GIVEN_TWICE) || !(what & LNET_GIVEN_DONE))
+	if (!(before & LNET_REPORT_TWICE) || !(what & LNET_REPORT_DONE))
 		return;
 	if (lnet_outcomes[att->outcome].delivery != LNET_DELIVERY_YES) {
-		atomic_set(&att->given, LNET_GIVEN_DONE | (before & LNET_GIVEN_POSTED));
-		list_add_tail(&att->link, &p->given);
+		atomic_set(&att->reports, LNET_REPORT_DONE | (before & LNET_REPORT_POSTED));
+		list_add_tail(&att->link, &p->reported);
 		return;
 	}
-	atomic_set(&att->given, 0);
+	atomic_set(&att->reports, 0);
 	WRITE_ONCE(att->flags, LNET_ATTF_RELEASED);
 	list_add_tail(&att->link, &p->send);
 }
@@ -317,7 +317,7 @@ static void given(struct lnet_pass *p, struct lnet_att *att, int what)
 void lnet_att_posted(struct lnet_pass *p, struct lnet_att *att, u32 epoch)
 {
 	att->epoch = epoch;
-	given(p, att, LNET_GIVEN_POSTED);
+	reported(p, att, LNET_REPORT_POSTED);
 }
 
 void lnet_att_done(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome how, u32 epoch)
@@ -325,7 +325,7 @@ void lnet_att_done(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome 
 	att->outcome = how;
 	if (lnet_outcomes[how].delivery == LNET_DELIVERY_YES && epoch)
 		att->epoch = epoch;
-	given(p, att, LNET_GIVEN_DONE);
+	reported(p, att, LNET_REPORT_DONE);
 }
 
 void lnet_att_unconnected(struct lnet_pass *p, struct lnet_att *att, int err)
@@ -343,21 +343,21 @@ void lnet_att_unconnected(struct lnet_pass *p, struct lnet_att *att, int err)
 static void lost(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome how)
 {
 	lnet_att_fail(p, att, how, lnet_op_is_tracked(att->op) &&
-				   lnet_peer_is_heard(att->op->peer, NULL, p->now_ns));
+				   lnet_peer_is_responsive(att->op->peer, NULL, p->now_ns));
 }
 
 /* As with a rejected connection, this costs no try while the peer responds. */
 static void stopped(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
 {
-	bool unsent = lnet_peer_is_heard(op->peer, NULL, p->now_ns);
+	bool unsent = lnet_peer_is_responsive(op->peer, NULL, p->now_ns);
 	struct lnet_path *path = att->path;
 
-	op->unsent += unsent && !lnet_att_is_copy(att);
+	op->unsent += unsent && !lnet_att_is_hedge(att);
 	lnet_att_drop(p, att);
 	if (!path->suspect_ns) {
 		lnet_path_suspect(p, path);
 		/* replies to the other attempts on @path are probably lost too: check them now */
-		list_for_each_entry(att, &path->asked, link) {
+		list_for_each_entry(att, &path->await_reply, link) {
 			att->op->suspect_ns = min(att->op->suspect_ns, p->now_ns);
 			lnet_op_arm(p, att->op);
 		}
@@ -372,7 +372,8 @@ void lnet_op_stopped(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *
 	lnet_rec_via(p, STOPPED, op, via);
 	op->pins++;
 	lnet_op_for_each_att(att, op)
-		if (via && !lnet_op_over(op) && att->state == ATT_ASKED && att->path == via)
+		if (via && !lnet_op_is_over(op) && att->state == ATT_AWAIT_REPLY &&
+		    att->path == via)
 			stopped(p, op, att);
 	lnet_op_unpin(p, op);
 }
@@ -380,25 +381,26 @@ void lnet_op_stopped(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *
 /* The driver has sent all bytes and completed @att, which now awaits the reply. */
 static void back_sent(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
 {
-	struct lnet_path *path = att->path, *trunk;
+	struct lnet_path *path = att->path, *first_hop;
 
 	lnet_stat_sent(p, path, op);
 	/* lnet_path_ping_done() evaluates a recovery ping */
 	if (op->kind != LNET_KIND_RECOVERY)
 		lnet_health_ok(p->sh, path, false);
-	if (lnet_op_over(op) || !expects_reply(op)) {
-		if (lnet_op_over(op))	/* aborted meanwhile, but sent */
-			lnet_op_doubt(op);
+	if (lnet_op_is_over(op) || !expects_reply(op)) {
+		if (lnet_op_is_over(op))	/* aborted meanwhile, but sent */
+			lnet_op_note_unknown(op);
 		lnet_att_move(p, att, ATT_FREE);
 		lnet_op_finish(p, op, LNET_OK);
 		return;
 	}
 	lnet_op_sent(p, op);
-	lnet_att_move(p, att, ATT_ASKED);
-	list_add_tail(&att->link, &path->asked);
-	trunk = path->trunk;
+	lnet_att_move(p, att, ATT_AWAIT_REPLY);
+	list_add_tail(&att->link, &path->await_reply);
+	first_hop = path->first_hop;
 	/* the connections that carried @att were lost since */
-	if (trunk->lost_valid && (s32)(att->epoch - trunk->lost_epoch) <= 0 && resendable(p, op))
+	if (first_hop->lost_valid && (s32)(att->epoch - first_hop->lost_epoch) <= 0 &&
+	    resendable(p, op))
 		lost(p, att, LNET_PATH_LOST);
 	/* without ABORT_GRACE_NS the deadline is earlier; no other time is */
 	else if (att->deadline_ns < op->timer.when_ns)
@@ -414,37 +416,38 @@ static void back_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_att
 	 */
 	bool unsent = att->outcome == LNET_REMOTE_DROPPED && att->state == ATT_WIRE &&
 		      !(att->flags & LNET_ATTF_FAULT) &&
-		      lnet_peer_is_heard(op->peer, NULL, p->now_ns);
+		      lnet_peer_is_responsive(op->peer, NULL, p->now_ns);
 	enum lnet_outcome how = att->outcome;
 	struct lnet_path *path = att->path;
 
 	/* The outcome from a driver concerns the first-hop path. */
-	if ((op->kind != LNET_KIND_RECOVERY || lnet_path_routed(path)) && !lnet_att_slow(p, att))
-		lnet_health_fail(p->sh, path->trunk, how, att->posted_ns);
+	if ((op->kind != LNET_KIND_RECOVERY || lnet_path_is_routed(path)) && !lnet_att_slow(p, att))
+		lnet_health_fail(p->sh, path->first_hop, how, att->posted_ns);
 	if (att->state == ATT_POSTED && lnet_outcomes[how].delivery == LNET_DELIVERY_NOT)
 		how = LNET_NETWORK_TIMEOUT;	/* handed over, so delivery is unknown */
 	op->rejected = att->flags & LNET_ATTF_REJECTED;
 	lnet_att_move(p, att, ATT_FREE);
-	op->unsent += unsent && !lnet_att_is_copy(att);
+	op->unsent += unsent && !lnet_att_is_hedge(att);
 	attempt_failed(p, op, path, how, unsent);
 }
 
 static void process(struct lnet_pass *p, struct lnet_att *att)
 {
 	struct lnet_op *op = att->op;
-	int what = atomic_xchg(&att->given, 0);
-	bool sent = (what & LNET_GIVEN_DONE) &&
+	int what = atomic_xchg(&att->reports, 0);
+	bool sent = (what & LNET_REPORT_DONE) &&
 		    lnet_outcomes[att->outcome].delivery == LNET_DELIVERY_YES;
 
-	lnet_rec_att(p, GIVEN, att, (u64)what | att->outcome << 8 | att->flags << 16, att->epoch);
+	lnet_rec_att(p, COMPLETED, att, (u64)what | att->outcome << 8 | att->flags << 16,
+		     att->epoch);
 	op->pins++;
-	if (((what & LNET_GIVEN_POSTED) || sent) && att->state == ATT_WIRE) {
+	if (((what & LNET_REPORT_POSTED) || sent) && att->state == ATT_WIRE) {
 		lnet_stat_posted(p, att->path, op, p->now_ns - att->posted_ns);
 		att->posted_ns = p->now_ns;
 		if (op->state == OP_TRY)
-			lnet_op_set_state(op, OP_ANSWER);
+			lnet_op_set_state(op, OP_AWAIT_REPLY);
 	}
-	if (what & LNET_GIVEN_DONE) {
+	if (what & LNET_REPORT_DONE) {
 		if (sent)
 			back_sent(p, op, att);
 		else
@@ -455,7 +458,7 @@ static void process(struct lnet_pass *p, struct lnet_att *att)
 	lnet_op_unpin(p, op);
 }
 
-void lnet_att_given(struct lnet_pass *p, struct list_head *list)
+void lnet_atts_reported(struct lnet_pass *p, struct list_head *list)
 {
 	/* The pass reads the clock again, to measure the hand-over to the driver. */
 	p->now_ns = p->ln->env->ops->now_ns(p->ln->env);
@@ -481,7 +484,7 @@ static unsigned int unanswered(const struct lnet_path *path, u32 epoch)
 	const struct lnet_att *att;
 	unsigned int nr = 0;
 
-	list_for_each_entry(att, &path->asked, link)
+	list_for_each_entry(att, &path->await_reply, link)
 		nr += posted_until(att, epoch);
 	return nr;
 }
@@ -493,7 +496,7 @@ static void path_ambiguous(struct lnet_pass *p, struct lnet_path *path, u32 epoc
 	struct lnet_att *att, *next;
 	LIST_HEAD(due);
 
-	list_for_each_entry_safe(att, next, &path->asked, link)
+	list_for_each_entry_safe(att, next, &path->await_reply, link)
 		if (posted_until(att, epoch) && resendable(p, att->op))
 			list_move_tail(&att->link, &due);
 	while (!list_empty(&due)) {
@@ -521,27 +524,27 @@ void lnet_path_lost(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni
 	path->lost_epoch = epoch;
 	path->lost_valid = 1;
 	path->lost_ns = p->now_ns;
-	lnet_contact_lost(p, to->peer);
+	lnet_session_path_lost(p, to->peer);
 	if (unlikely(to->gw))
 		lnet_gateway_lost(p, to->peer);
 	nr = own = unanswered(path, epoch);
 	/* requests through a router use its connections, also those that the driver has */
-	list_for_each_entry(carried, &path->carried, carry)
+	list_for_each_entry(carried, &path->gw_paths, gw_link)
 		nr += unanswered(carried, epoch) + carried->nr_wire;
 	/* The loss of idle connections costs no health. */
 	if (nr || path->nr_wire || how != LNET_PATH_LOST)
-		lnet_health_fail(p->sh, path, how, path->evidence_ns);
+		lnet_health_fail(p->sh, path, how, path->liveness_ns);
 	if (!nr)
 		return;
 	lnet_count(p->sh, path_lost);
 	if (own)
-		lnet_contact_doubt(p, to->peer);
+		lnet_session_doubt(p, to->peer);
 	path_ambiguous(p, path, epoch, how);
-	list_for_each_entry(carried, &path->carried, carry)
+	list_for_each_entry(carried, &path->gw_paths, gw_link)
 		path_ambiguous(p, carried, epoch, how);
 }
 
-void lnet_path_evidence(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni *to,
+void lnet_path_liveness(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni *to,
 			u64 rtt_ns)
 {
 	struct lnet_path *path;
@@ -562,7 +565,7 @@ static void leave_path(struct lnet_pass *p, struct lnet_op *op, struct lnet_att 
 	else if (!force)
 		return;
 	else if (att->state == ATT_WIRE || att->state == ATT_POSTED)
-		lnet_op_recall(p, op);
+		lnet_op_cancel(p, op);
 	else if (resendable(p, op) || att->ni->state == NI_STOPPING)
 		lost(p, att, LNET_PATH_LOST);
 }
@@ -573,7 +576,7 @@ void lnet_op_ni_down(struct lnet_pass *p, struct lnet_op *op, void *ni)
 
 	lnet_rec_op(p, NI_DOWN, op, ((struct lnet_ni *)ni)->ix, 0);
 	lnet_op_for_each_att(att, op)
-		if (lnet_att_is_live(att) && att->ni == ni && !lnet_op_over(op))
+		if (lnet_att_is_live(att) && att->ni == ni && !lnet_op_is_over(op))
 			leave_path(p, op, att, true);
 }
 
@@ -583,7 +586,7 @@ void lnet_op_leave_gone(struct lnet_pass *p, struct lnet_op *op, void *force)
 
 	lnet_rec_op(p, GONE, op, !!force, 0);
 	lnet_op_for_each_att(att, op)
-		if (lnet_att_is_live(att) && att->path->gone && !lnet_op_over(op))
+		if (lnet_att_is_live(att) && att->path->gone && !lnet_op_is_over(op))
 			leave_path(p, op, att, force);
 }
 
@@ -594,7 +597,7 @@ void lnet_ops_leave_gone(struct lnet_pass *p, bool force)
 
 bool lnet_op_path_back(struct lnet_pass *p, struct lnet_op *op)
 {
-	if (op->state != OP_BACKOFF && (lnet_op_over(op) || list_empty(&op->timer.link)))
+	if (op->state != OP_BACKOFF && (lnet_op_is_over(op) || list_empty(&op->timer.link)))
 		return false;
 	lnet_rec_op(p, PATH_BACK, op, 0, 0);
 	if (op->state != OP_BACKOFF) {

@@ -112,7 +112,7 @@ static bool visit(struct lnet_pass *p, struct lnet_op *op, const struct lnet_pee
 	/* it waits for an NI that a suspect path also uses, or for a suspect path */
 	by_ni = att->state == ATT_WAIT_NI;
 	is_wanted = by_ni ? is_due(&p->sh->walk, att->ni->sh[p->sh->ix].avoid_walk) :
-			    att->path->suspect_ns || att->path->trunk->suspect_ns;
+			    att->path->suspect_ns || att->path->first_hop->suspect_ns;
 	if (!is_wanted || op->peer == stuck[by_ni])
 		return false;
 	/* no better path: @op represents its peer, unless it was tried or is forwarded */
@@ -199,7 +199,7 @@ void lnet_ops_reselect_path(struct lnet_pass *p, struct lnet_path *path)
 	struct lnet_ni_shard *ns = &path->ni->sh[p->sh->ix];
 	struct lnet_walk *w = &p->sh->walk;
 
-	if (!path->hop->nr_wait && !path->trunk->nr_turns && !ns->nr_wait)
+	if (!path->hop->nr_wait && !path->first_hop->nr_large_queue && !ns->nr_wait)
 		return;
 	if (ns->nr_wait)
 		ns->avoid_walk = w->nr + 1;

@@ -15,12 +15,12 @@ void lnet_op_arm(struct lnet_pass *p, struct lnet_op *op);
 /* [sh] As lnet_op_arm(), but if no timer runs, the next check is at most 4 ms away. */
 void lnet_op_arm_later(struct lnet_pass *p, struct lnet_op *op, u64 next_ns);
 /* [sh] Notes that the delivery of @op is unknown, unless the receiver rejected the request. */
-void lnet_op_doubt(struct lnet_op *op);
+void lnet_op_note_unknown(struct lnet_op *op);
 /* [sh] @op is about to end. If an attempt was handed to the fabric, the delivery is unknown. */
-void lnet_op_given_up(struct lnet_op *op);
+void lnet_op_note_abort(struct lnet_op *op);
 /* [sh] The response timeout of @path for @op in ns. A cumulative ACK adds confirm_delay. */
-u64 lnet_op_patience(const struct lnet_pass *p, const struct lnet_op *op,
-		     const struct lnet_path *path);
+u64 lnet_op_response_timeout(const struct lnet_pass *p, const struct lnet_op *op,
+			     const struct lnet_path *path);
 /* [sh] The timer of @op has expired. */
 void lnet_op_timer(struct lnet_pass *p, struct lnet_op *op);
 /* [sh] Posts the SEND event, once. */
@@ -28,11 +28,11 @@ void lnet_op_sent(struct lnet_pass *p, struct lnet_op *op);
 /* [sh] Drops a pin; may free @op. */
 void lnet_op_unpin(struct lnet_pass *p, struct lnet_op *op);
 /* [sh] At the end of the pass, cancels the attempts of @op that drivers have, once. */
-void lnet_op_recall(struct lnet_pass *p, struct lnet_op *op);
-/* [sh] The outcome of @op is known: -> OP_RECALL, and OP_DONE when no driver uses its memory. */
+void lnet_op_cancel(struct lnet_pass *p, struct lnet_op *op);
+/* [sh] The outcome of @op is known: -> OP_CANCEL, and OP_DONE when no driver uses its memory. */
 void lnet_op_finish(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcome how);
 /* [sh] The ACK was read, or the payload of the REPLY to @op is in place. @via: path, or NULL. */
-void lnet_op_answered(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *via);
+void lnet_op_replied(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *via);
 
 /* ---- send.c ---------------------------------------------------------------------------------- */
 #define LNET_ATTF_DELAYED 1	/* a fault rule holds it: it is in sh->delayed */
@@ -42,8 +42,11 @@ void lnet_op_try(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *path
 /* [sh of op->peer] OP_NEW -> OP_RESOLVE or OP_TRY */
 void lnet_op_start(struct lnet_pass *p, struct lnet_op *op);
 void lnet_pass_starts(struct lnet_pass *p);	/* ln->hooks->starts() */
-/* [sh] OP_RESOLVE -> OP_TRY. @met false: no session yet; the time of @op runs from its start. */
-void lnet_op_release(struct lnet_pass *p, struct lnet_op *op, bool met);
+/*
+ * [sh] OP_RESOLVE -> OP_TRY. @negotiated false: no session yet; the time of @op runs from its
+ * start.
+ */
+void lnet_op_release(struct lnet_pass *p, struct lnet_op *op, bool negotiated);
 /*
  * [sh] A request of the core to @pni, from the pool, which ends after one attempt timeout. It is
  * idempotent, on the reserved portal with the match bits of a ping. A GET, and a PUT with
@@ -53,8 +56,8 @@ struct lnet_op *lnet_op_control(struct lnet_pass *p, struct lnet_peer_ni *pni,
 				enum lnet_op_type type, u32 flags);
 /* [sh] Starts @op; takes over the reference to @pni. May release the lock. -errno: not done. */
 int lnet_op_submit(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_ni *pni);
-/* [sh] True if @op may be retried after a failed attempt. @perhaps: its delivery is unknown. */
-bool lnet_op_may_resend(const struct lnet_pass *p, const struct lnet_op *op, bool perhaps);
+/* [sh] True if @op may be retried after a failed attempt. @unknown: its delivery is unknown. */
+bool lnet_op_may_resend(const struct lnet_pass *p, const struct lnet_op *op, bool unknown);
 /* [sh] No driver has @att: frees it, and retries or ends its operation. @unsent: costs no try. */
 void lnet_att_fail(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome how, bool unsent);
 /*
@@ -79,17 +82,18 @@ bool lnet_op_path_back(struct lnet_pass *p, struct lnet_op *op);
 static inline bool lnet_op_is_repeatable(const struct lnet_op *op)
 {
 	return lnet_op_is_tracked(op) || lnet_op_is_idempotent(op) ||
-	       op->kind == LNET_KIND_ANSWER ||
+	       op->kind == LNET_KIND_REPLY ||
 	       READ_ONCE(op->sh->ln->tun.resend_ambiguous);
 }
-void lnet_att_given(struct lnet_pass *p, struct list_head *given);	/* ln->hooks->given() */
+/* ln->hooks->reported() */
+void lnet_atts_reported(struct lnet_pass *p, struct list_head *reported);
 
 /* ---- attempt.c ------------------------------------------------------------------------------- */
 /* The only writer of the state. Takes or returns credits, and wakes attempts that wait for them. */
 void lnet_att_move(struct lnet_pass *p, struct lnet_att *att, enum lnet_att_state to);
 /* [sh] Waiting or awaiting reply -> FREE; takes @att off its queue. */
 void lnet_att_drop(struct lnet_pass *p, struct lnet_att *att);
-/* [sh] FREE (-> WAIT_TURN) -> WAIT_PEER -> WAIT_NI -> WIRE */
+/* [sh] FREE (-> WAIT_LARGE) -> WAIT_PEER -> WAIT_NI -> WIRE */
 void lnet_att_enter(struct lnet_pass *p, struct lnet_att *att, struct lnet_path *path);
 /* [sh] @att of @op waits for credits: chooses the path again, perhaps the same. */
 void lnet_op_reselect(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att);
@@ -158,37 +162,40 @@ static inline void lnet_walk_leave(struct lnet_walk *walk, struct lnet_op *op)
  * In the second half of the handle of a reply. ALONE: it is for this request only. ALL: it is a
  * cumulative ACK for all PUTs up to this one. Neither: it is one for those of them without ACK.
  */
-#define LNET_NAME_ALONE (1ULL << 62)
-#define LNET_NAME_ALL (1ULL << 63)
+#define LNET_REQID_ALONE (1ULL << 62)
+#define LNET_REQID_ALL (1ULL << 63)
 
 /* [sh] After many aborts, the receiver may reject the next sequence: a new session is needed. */
 bool lnet_window_stuck(const struct lnet_txwin *tx);
 /* [sh] All sequences of the session were drawn and are finished: another session is needed. */
 bool lnet_window_spent(const struct lnet_txwin *tx);
 /* [sh] True if requests await replies, and none was received for transaction_timeout. */
-bool lnet_window_silent(const struct lnet_pass *p, const struct lnet_txwin *tx);
+bool lnet_window_is_unresponsive(const struct lnet_pass *p, const struct lnet_txwin *tx);
 /* [sh] True if no request is unfinished and none was sent for 1.5 of the receiver's hold times. */
 bool lnet_window_stale(const struct lnet_pass *p, const struct lnet_txwin *tx);
 /* [sh] Draws the sequence of @op if it has none. False: the window is full. */
-bool lnet_op_name(struct lnet_pass *p, struct lnet_op *op);
+bool lnet_op_draw_id(struct lnet_pass *p, struct lnet_op *op);
 /* [sh] @op waits for room in the window, or for another session. */
-void lnet_op_park_window(struct lnet_pass *p, struct lnet_op *op);
+void lnet_op_wait_window(struct lnet_pass *p, struct lnet_op *op);
 /* The sequence in the handle of a reply. *@alone: the reply is for this request only. */
-u64 lnet_name_seq(const struct lnet_handle *h, bool *alone);
+u64 lnet_reqid_seq(const struct lnet_handle *h, bool *alone);
 /* The low-water mark in the handle of a request: the sender has finished all lower sequences. */
-u64 lnet_name_floor(const struct lnet_handle *h);
+u64 lnet_reqid_low(const struct lnet_handle *h);
 /* [sh] The unfinished tracked request with this request ID; NULL: none. */
-struct lnet_op *lnet_op_by_name(struct lnet_peer *peer, const struct lnet_handle *h);
+struct lnet_op *lnet_op_by_id(struct lnet_peer *peer, const struct lnet_handle *h);
 /* [sh] Requests have finished: the peer timer sends the low-water mark after confirm_delay. */
 void lnet_confirm_due(struct lnet_pass *p, struct lnet_peer *peer);
 /* [sh] A duplicate reply: the receiver may lack the low-water mark, so the timer sends it now. */
 void lnet_confirm_again(struct lnet_pass *p, struct lnet_peer *peer);
 /* Enters the shard of @pni, and makes room for @nr more requests if there is memory. */
 void lnet_window_grow(struct lnet_pass *p, struct lnet_peer_ni *pni, unsigned int nr);
-/* [sh] The session has ended: its requests are in peer->voided. */
-void lnet_window_void(struct lnet_peer *peer);
-/* [sh] A session begins: @grant is its ID, @W the size of the window, @instance the receiver's. */
-void lnet_window_grant(struct lnet_peer *peer, u64 grant, u32 W, u64 instance);
+/* [sh] The session has ended: its requests are in peer->expired. */
+void lnet_window_expire(struct lnet_peer *peer);
+/*
+ * [sh] A session begins: @session_id is its ID, @W the size of the window, @instance the
+ * receiver's.
+ */
+void lnet_window_begin(struct lnet_peer *peer, u64 session_id, u32 W, u64 instance);
 /* 0 or -errno */
 int lnet_ops_init(struct lnet *ln);
 /* All operations have ended: frees the slots. */
@@ -204,28 +211,28 @@ static inline void lnet_op_untrack(struct lnet_op *op)
 	lnet_op_set_id(op, op->slot ? ID_SLOT : ID_NONE);
 }
 /* [sh] @op has finished: frees its request ID and slot. */
-void lnet_op_unname(struct lnet_pass *p, struct lnet_op *op);
+void lnet_op_free_id(struct lnet_pass *p, struct lnet_op *op);
 /* [sh] The session of @op expired without a reply: @op loses its ID and slot, may get others. */
-static inline void lnet_op_rename(struct lnet_pass *p, struct lnet_op *op)
+static inline void lnet_op_lose_id(struct lnet_pass *p, struct lnet_op *op)
 {
-	lnet_op_unname(p, op);
+	lnet_op_free_id(p, op);
 	lnet_op_set_id(op, ID_NONE);
 }
-int lnet_slots_reserve(struct lnet *ln);	/* ln->hooks->slots_reserve() */
+int lnet_slots_prealloc(struct lnet *ln);	/* ln->hooks->slots_prealloc() */
 /* [sh] The only writer of the state of the session with @peer. */
-void lnet_contact_set_state(struct lnet_peer *peer, enum lnet_contact_state state);
+void lnet_session_set_state(struct lnet_peer *peer, enum lnet_session_state state);
 /* [sh] True if there is a session: requests are tracked. */
-bool lnet_contact_granted(const struct lnet_peer *peer);
+bool lnet_session_is_open(const struct lnet_peer *peer);
 /* [sh] True if requests may be sent; else add them to peer->resolve. Starts due negotiation. */
-bool lnet_contact_ready(struct lnet_pass *p, struct lnet_peer *peer);
+bool lnet_session_is_ready(struct lnet_pass *p, struct lnet_peer *peer);
 /*
- * [sh] The session @grant has expired, or the receiver does not know it: negotiation starts again.
- * Requests that wait for room in the window wait for the new session.
+ * [sh] The session @session_id has expired, or the receiver does not know it: negotiation starts
+ * again. Requests that wait for room in the window wait for the new session.
  */
-void lnet_contact_grant_void(struct lnet_pass *p, struct lnet_peer *peer, u64 grant);
+void lnet_session_expire(struct lnet_pass *p, struct lnet_peer *peer, u64 session_id);
 /* [sh] A path of @peer lost its connections. If no other path is alive, the session is in doubt. */
-void lnet_contact_lost(struct lnet_pass *p, struct lnet_peer *peer);
+void lnet_session_path_lost(struct lnet_pass *p, struct lnet_peer *peer);
 /* [sh] Tracked requests got no reply: a ping checks whether @peer still has the session. */
-void lnet_contact_doubt(struct lnet_pass *p, struct lnet_peer *peer);
+void lnet_session_doubt(struct lnet_pass *p, struct lnet_peer *peer);
 
 #endif

@@ -44,7 +44,7 @@ static struct world {
 	struct stream stream[SOCKS];
 	unsigned int nr, at;	/* at: the stream that steps use */
 	lnet_md_t md;
-	u8 grant[8], handle[16];	/* as the node sent them */
+	u8 session_id[8], handle[16];	/* as the node sent them */
 	u8 memory[3][MEMORY];
 } w;
 
@@ -80,9 +80,9 @@ static void overhear(const u8 *at, size_t len)
 	const u8 *hdr = at + LNET_KSOCK_SIZE, *end = at + len;
 	u32 type;
 
-	for (; at + LNET_GRANT_SIZE <= end; at++)
+	for (; at + LNET_SESSION_REPLY_SIZE <= end; at++)
 		if (!memcmp(at, magic, sizeof(magic)))
-			memcpy(w.grant, at + 24, sizeof(w.grant));
+			memcpy(w.session_id, at + 24, sizeof(w.session_id));
 	if (len < LNET_KSOCK_SIZE + LNET_HDR4_SIZE || memcmp(end - len, frame, sizeof(frame)))
 		return;
 	type = get_unaligned_le32(hdr + 24);
@@ -176,7 +176,7 @@ static void ni_stop(struct lnet_ni *ni)
 	struct sock_ni *sn = sock_ni_of(ni);
 	struct lnet_pass p;
 
-	sock_ni_refuse(sn);
+	sock_ni_reject(sn);
 	lnet_pass_begin(&p, ni->ln, LNET_PASS_DRIVER);
 	sock_ni_stop(&p, sn);
 	lnet_pass_end(&p);
@@ -263,9 +263,9 @@ static void readable(struct stream *s)
 
 static void put_names(u8 *at, const u8 *end)
 {
-	for (; at + sizeof(w.grant) <= end; at++) {
-		if (!memcmp(at, "GGGGGGGG", sizeof(w.grant)))
-			memcpy(at, w.grant, sizeof(w.grant));
+	for (; at + sizeof(w.session_id) <= end; at++) {
+		if (!memcmp(at, "GGGGGGGG", sizeof(w.session_id)))
+			memcpy(at, w.session_id, sizeof(w.session_id));
 		if (at + sizeof(w.handle) <= end && !memcmp(at, "HHHHHHHHHHHHHHHH", 16))
 			memcpy(at, w.handle, sizeof(w.handle));
 	}

@@ -31,13 +31,13 @@ struct play {
 static void codec(struct play *play)
 {
 	size_t len = fuzz_u8(&play->in);
-	u8 *bytes = fuzz_bytes(&play->in, &len), again[LNET_GRANT_SIZE];
-	u64 instance, grant;
+	u8 *bytes = fuzz_bytes(&play->in, &len), again[LNET_SESSION_REPLY_SIZE];
+	u64 instance, session_id;
 	u32 W;
 
-	if (!lnet_grant_decode(bytes, (u32)len, &W, &instance, &grant)) {
-		BUG_ON(!W || W > 16383 || !grant || !~grant);
-		lnet_grant_encode(again, W, instance, grant);
+	if (!lnet_session_reply_decode(bytes, (u32)len, &W, &instance, &session_id)) {
+		BUG_ON(!W || W > 16383 || !session_id || !~session_id);
+		lnet_session_reply_encode(again, W, instance, session_id);
 		again[12] = bytes[12];		/* reserved: any value */
 		memcpy(again + 12, bytes + 12, 4);
 		BUG_ON(memcmp(again, bytes, sizeof(again)));
@@ -57,7 +57,7 @@ static struct lnet_handle handle(struct play *play, unsigned int from)
 	u8 how = fuzz_u8(&play->in);
 
 	if (how & 1)
-		h.cookie[0] = rails_peer(from, !from)->tx.grant;
+		h.cookie[0] = rails_peer(from, !from)->tx.session_id;
 	if (how & 2)
 		h.cookie[0] = rails.node[!from].ln->instance;
 	if (how & 4)
@@ -67,7 +67,7 @@ static struct lnet_handle handle(struct play *play, unsigned int from)
 	if (how & 16)
 		h.cookie[1] += fuzz_u8(&play->in);
 	if (how & 32)
-		h.cookie[0] = rails_peer(!from, from)->tx.grant;
+		h.cookie[0] = rails_peer(!from, from)->tx.session_id;
 	return h;
 }
 
@@ -82,9 +82,9 @@ static u64 match_bits(struct play *play)
 
 static u32 portal(struct play *play)
 {
-	static const u32 known[] = { LNET_PORTAL_RESERVED, LNET_PORTAL_MARK, RAILS_PORTAL,
-				     RAILS_PORTAL + LNET_PORTAL_MARK, RAILS_PORTAL + 1,
-				     RAILS_PORTAL + 1 + LNET_PORTAL_MARK };
+	static const u32 known[] = { LNET_PORTAL_RESERVED, LNET_PORTAL_TRACKED, RAILS_PORTAL,
+				     RAILS_PORTAL + LNET_PORTAL_TRACKED, RAILS_PORTAL + 1,
+				     RAILS_PORTAL + 1 + LNET_PORTAL_TRACKED };
 	u8 which = fuzz_u8(&play->in);
 
 	return which < ARRAY_SIZE(known) ? known[which] : which;
@@ -203,8 +203,8 @@ static void request(struct play *play, enum step step)
 
 static void tune(struct play *play)
 {
-	static const char *const names[] = { "window", "hedge", "copy_max", "windows_max",
-					     "retry_count", "copy_budget", "hold_time" };
+	static const char *const names[] = { "window", "hedge", "reply_cache_max", "windows_max",
+					     "retry_count", "reply_cache_budget", "hold_time" };
 	u8 which = fuzz_u8(&play->in);
 
 	/* A value out of range is rejected. */

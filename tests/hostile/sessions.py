@@ -146,16 +146,17 @@ def many_openings(tap):
                 break
             drain(conn)
             sent += 256
-        tap.rate("openings", sent, time.monotonic() - begin)
+        tap.rate("session_opens", sent, time.monotonic() - begin)
         idle.proc.wait(30)      # the oracle judges all logs
         said = pair.result()
-        found = pair.stats("openings", "openings_limited", "windows_displaced", "windows_of_peer", "no_window")
+        found = pair.stats("session_opens", "session_opens_limited", "windows_displaced", "windows_of_peer",
+                           "no_window")
         tap.check(sent > (20000 if lib.KERNEL else 90000), "openings: the attack reaches the node")
-        tap.check(found["openings"] < 400, "openings: the node serves 32 requests of a peer per second")
+        tap.check(found["session_opens"] < 400, "openings: the node serves 32 requests of a peer per second")
         tap.check(found["windows_displaced"] == found["windows_of_peer"] and not found["no_window"],
                   "openings: no other peer loses a window")
-        tap.honest(said, "openings")
-        idle.check(tap, "openings")
+        tap.honest(said, "session_opens")
+        idle.check(tap, "session_opens")
     finally:
         world.close()
 
@@ -192,7 +193,7 @@ def busy_windows(tap):
         print("# new peer: %d done, %d failed, %d unknown, gap %.1f ms" %
               (new["done"], new["failed"], new["perhaps"], new["gap_ms"]))
         said = pair.result()
-        pair.stats("openings", "openings_refused", "windows_displaced", "no_window")
+        pair.stats("session_opens", "session_opens_rejected", "windows_displaced", "no_window")
         tap.honest(new, "busy windows, new peer")
         tap.check(new["gap_ms"] <= 500, "busy windows: the requests of a new peer do not wait")
         tap.honest(said, "busy windows")

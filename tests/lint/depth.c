@@ -88,7 +88,7 @@ static void receive(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx)
 static const struct lnet_lnd_ops ops = {
 	.name = "depth", .type = LNET_LND_TCP, .peer_timeout = 180, .peer_credits = 8,
 	.credits = 256, .ni_start = start, .ni_stop = stop, .send = driver_send, .cancel = cancel,
-	.land = receive, .rx_stop = receive,
+	.receive = receive, .rx_stop = receive,
 };
 
 static void must(int err, const char *what)
@@ -108,9 +108,9 @@ static void open_session(struct lnet *ln, const struct lnet_nid *nid)
 	must(pni ? 0 : -ENOMEM, "creating the peer");
 	lnet_pass_begin(&p, ln, LNET_PASS_CALL);
 	lnet_enter_pni(&p, pni);
-	lnet_contact_set_state(pni->peer, CONTACT_OPENING);
-	lnet_window_grant(pni->peer, 1, 64, 1);
-	lnet_contact_set_state(pni->peer, CONTACT_OPEN);
+	lnet_session_set_state(pni->peer, SESSION_OPENING);
+	lnet_window_begin(pni->peer, 1, 64, 1);
+	lnet_session_set_state(pni->peer, SESSION_OPEN);
 	lnet_pass_end(&p);
 	lnet_peer_ni_put(pni);
 }

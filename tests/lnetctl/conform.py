@@ -238,7 +238,7 @@ EXITS = [
     ("peer show 10.77.0.3@tcp", 2, "", "unexpected word '10.77.0.3@tcp'"),
     ("lnet unconfigure extra", 2, "", "unexpected word 'extra'"),
     ("set retry_count 3 4", 2, "", "unexpected word '4': set retry_count takes 1: VALUE"),
-    ("set copy_max 3 4", 2, "", "unexpected word '4'"),
+    ("set reply_cache_max 3 4", 2, "", "unexpected word '4'"),
     ("export a b", 2, "", "unexpected word 'b': export takes 1: FILE"),
     ("ping 127.0.0.2@tcp --count 5", 2, "", "unrecognized option '--count': ping takes --source, --timeout"),
     ("drain --all", 2, "", "unrecognized option '--all': drain takes --wait"),

@@ -59,7 +59,7 @@ def test_plan():
     peers = {p["primary nid"]: len(p["peer ni"]) for p in node.show("peer", "show")["peer"]}
     equal("peers", peers, {"10.77.0.3@tcp": 4, "10.77.0.6@tcp": 1})
     path = write("times.yaml", "global:\n  transaction_timeout: 5000ms\n  health_sensitivity: 10%\n  hedge: on\n"
-                 "  copy_max: 4k\n")
+                 "  reply_cache_max: 4k\n")
     equal("values in other words", list(plan(node, path)), ["del", "summary"])
     node.ok("apply", "-", stdin=GLOBAL)
     left = node.ok("net", "show") + node.ok("peer", "show") + node.ok("fault", "drop", "show")

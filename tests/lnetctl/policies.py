@@ -140,7 +140,7 @@ def test_explain():
               [B, source, nid, "priority"])
         equal("candidates", len(one["candidates"]), 2)
         equal("one is chosen", [c["source"] for c in one["candidates"] if c["chosen"]], [source])
-        equal("nobody ails", [[c[k] for k in ("path health", "source health", "nid health", "blamed")]
+        equal("nobody ails", [[c[k] for k in ("path health", "source health", "nid health", "attributed to")]
                               for c in one["candidates"]], 2 * [[1000, 1000, 1000, "nobody"]])
         best = max(one["candidates"], key=lambda c: c["ranks"]["priority"])
         equal("by the rank", best["source"], source)
@@ -148,7 +148,8 @@ def test_explain():
         now = moved(node, B)
         check("so it is sent", now[0 if source == A else 1] >= 5, now)
     node.ok("net", "set", "--nid", A1, "--health", "0")
-    blamed = {c["source"]: c["blamed"] for c in json.loads(node.ok("--json", "explain", B))["explain"][0]["candidates"]}
+    explained = json.loads(node.ok("--json", "explain", B))["explain"][0]
+    blamed = {c["source"]: c["attributed to"] for c in explained["candidates"]}
     check("who is blamed", blamed[A] == "nobody" and blamed[A1] in ("source", "nobody"), blamed)
     check("as YAML", node.ok("explain", B).startswith("explain:\n-     primary nid: " + B))
     for words, rc in (([], 2), (["bogus"], 234), (["10.9.9.9@tcp"], 234), ([A, B], 2)):

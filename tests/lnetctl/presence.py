@@ -98,14 +98,14 @@ def test_nodes_list():
     check("both are listed", one.name in rows and other.name in rows, rows)
     row = dict(rows.get(one.name, {}))
     check("its version", row.pop("version", ""), rows)
-    equal("what is known of one", row, {"name": one.name, "uid": os.getuid(), "pid": one.process.pid, "answers": True,
+    equal("what is known of one", row, {"name": one.name, "uid": os.getuid(), "pid": one.process.pid, "responds": True,
                                         "configured": True})
     equal("of a fresh one", rows[other.name]["configured"], False)
     frozen(other)
     rows = listed(one)
     thawed(other)
     equal("of a frozen one", rows.get(other.name), {"name": other.name, "uid": os.getuid(), "pid": other.process.pid,
-                                                    "answers": False})
+                                                    "responds": False})
     run = subprocess.run([BIN + "/lnetctl", "--node", "no.such", "net", "show"], capture_output=True, text=True)
     check("a name that is not there", run.returncode and "no node 'no.such' in network namespace " in run.stderr,
           run.stderr)

@@ -322,7 +322,7 @@ def test_sweep_acts():
                        ("peer add --prim_nid 0.0.0.0@tcp", "0.0.0.0@tcp is not the address of a peer"),
                        ("drain", "Missing nid argument: drain [--wait [TIME]] NID...: take interfaces of this node"),
                        ("set hedge", "Missing value argument: set hedge VALUE"),
-                       ("set retry_count", "VALUE (how often a message is sent again, 0 to 255; 0: never)"),
+                       ("set retry_count", "VALUE (how many times a message is retransmitted, 0 to 255; 0: never)"),
                        ("peer add --prim_nid 10.9.9.9@tcp --nid ::@tcp", "not the address of a peer")):
         rc, out, err = node.ctl(*line.split())
         check(line, (rc, out) == (2, "") and said in err, (rc, err))

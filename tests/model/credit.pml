@@ -123,13 +123,13 @@ inline account(m, s) {
 	:: else
 	fi;
 #endif
-	assert(cls(m) == CONTROL || s == ATT_FREE || s == ATT_POSTED || s == ATT_ASKED ||
+	assert(cls(m) == CONTROL || s == ATT_FREE || s == ATT_POSTED || s == ATT_AWAIT_REPLY ||
 	       s == ATT_WAIT_PEER || (s == ATT_WAIT_NI && peer_credits[p] >= 0) ||
 	       (s == ATT_WIRE && ni_credits >= 0));
 	att[m] = s; was = 0; next = 0; p = 0
 }
 
-/* to_wire() and lnet_op_name() */
+/* to_wire() and lnet_op_draw_id() */
 inline to_wire(m) {
 	if
 #ifndef M_SENDSLATE
@@ -256,7 +256,7 @@ inline op_done(m) {
 }
 
 /* One step: the attempt changes its state or not, ends, or is queued again. */
-#define out(m)		(att[m] == ATT_WIRE || att[m] == ATT_POSTED || att[m] == ATT_ASKED)
+#define out(m)		(att[m] == ATT_WIRE || att[m] == ATT_POSTED || att[m] == ATT_AWAIT_REPLY)
 #define may_step(m)	(!over[m] && (!begun[m] || out(m) || (lates && !late[m]) || \
 			 (late[m] && att[m] == ATT_FREE) || (waits(m) && (late[m] || moves))))
 
@@ -272,8 +272,8 @@ inline any_step(m) {
 	:: moves && waits(m) -> moves--; step = ATT_FREE; enters = true
 	/* the driver */
 	:: att[m] == ATT_WIRE && REFERS -> step = ATT_POSTED
-	:: att[m] == ATT_WIRE && !REFERS -> step = ATT_ASKED
-	:: att[m] == ATT_POSTED -> step = ATT_ASKED
+	:: att[m] == ATT_WIRE && !REFERS -> step = ATT_AWAIT_REPLY
+	:: att[m] == ATT_POSTED -> step = ATT_AWAIT_REPLY
 	:: out(m) ->
 		step = ATT_FREE; ends = true
 	fi;

@@ -68,7 +68,7 @@ bool walk[2], walk_force[2];	/* the walk over the peers is due */
 
 /* ---- node n: its peer entry of the other ---- */
 mtype st[2] = DISC_UNKNOWN;
-mtype contact[2] = CONTACT_UNKNOWN;
+mtype contact[2] = SESSION_UNKNOWN;
 mtype was, next;		/* states of one step */
 byte grant_life[2];		/* the life that opened the session: info & LIFE, + 1 */
 byte has[2];			/* the info merged last; 0: only the primary NID */
@@ -86,7 +86,7 @@ bool opening[2];
 bool ping[2], pushing[2];
 byte preq[2];			/* pings in the network */
 byte pans[2], pans2[2];		/* replies in the network */
-byte pcopy[2];			/* op->copy of the push */
+byte pcopy[2];			/* op->sbuf of the push */
 bool pnet[2];			/* the push is in the network */
 bool pack[2];			/* its ACK is in the network */
 byte late[2];			/* a duplicate of this push or of an earlier one */
@@ -124,9 +124,9 @@ inline set_contact(n, s) {
 }
 
 #define on(n)		((own[n] & ON) != 0)
-#define contact_busy(n)	(ping[n] || opening[n])
-#define is_busy(n)	(pushing[n] || contact_busy(n) || contact[n] == CONTACT_PINGING || \
-			 contact[n] == CONTACT_OPENING)
+#define session_busy(n)	(ping[n] || opening[n])
+#define is_busy(n)	(pushing[n] || session_busy(n) || contact[n] == SESSION_PINGING || \
+			 contact[n] == SESSION_OPENING)
 /* Both nodes have the extension: the other node knows the info that it has requested. */
 #define seq_known(n)	(told[n] > acked[n] -> told[n] : acked[n])
 #define push_needed(n)	(mr[n] && known[n] && !pushing[n] && (force_push[n] || \
@@ -256,10 +256,10 @@ inline pinged(n, info, failed) {
 	ping[n] = false; pans[n] = 0; pans2[n] = 0; sink_long[n] = false;
 	disc_answered(n, info, failed);
 	if
-	:: contact[n] == CONTACT_DOUBT && good -> opening[n] = true
-	:: contact[n] == CONTACT_PINGING && good ->
-		set_contact(n, CONTACT_OPENING); opening[n] = true
-	:: contact[n] == CONTACT_PINGING && !good -> set_contact(n, CONTACT_PLAIN)
+	:: contact[n] == SESSION_DOUBT && good -> opening[n] = true
+	:: contact[n] == SESSION_PINGING && good ->
+		set_contact(n, SESSION_OPENING); opening[n] = true
+	:: contact[n] == SESSION_PINGING && !good -> set_contact(n, SESSION_PLAIN)
 	:: else
 	fi;
 	good = false;
@@ -278,16 +278,16 @@ inline granted(n) {
 	:: else
 	fi;
 	grant_life[n] = (own[1 - n] & LIFE) + 1;
-	set_contact(n, CONTACT_OPEN)
+	set_contact(n, SESSION_OPEN)
 }
 
 inline opened(n, failed) {
 	opening[n] = false;
 	if
-	:: contact[n] == CONTACT_OPENING && !failed -> granted(n)
-	:: contact[n] == CONTACT_OPENING && failed -> set_contact(n, CONTACT_PLAIN)
-	:: contact[n] == CONTACT_DOUBT -> granted(n)
-	:: contact[n] == CONTACT_PINGING -> ask_ping(n)
+	:: contact[n] == SESSION_OPENING && !failed -> granted(n)
+	:: contact[n] == SESSION_OPENING && failed -> set_contact(n, SESSION_PLAIN)
+	:: contact[n] == SESSION_DOUBT -> granted(n)
+	:: contact[n] == SESSION_PINGING -> ask_ping(n)
 	:: else
 	fi;
 	disc_step(n)
@@ -296,19 +296,19 @@ inline opened(n, failed) {
 /* A request is due: lnet_contact_need(). The other node rejects the session of an earlier life. */
 inline request(n) {
 	if
-	:: contact[n] == CONTACT_DOUBT -> ask_ping(n)
+	:: contact[n] == SESSION_DOUBT -> ask_ping(n)
 	:: else ->
 		if
-		:: contact[n] == CONTACT_OPEN -> set_contact(n, CONTACT_PLAIN)
+		:: contact[n] == SESSION_OPEN -> set_contact(n, SESSION_PLAIN)
 		:: else
 		fi;
 		if
-		:: contact[n] == CONTACT_UNKNOWN && known[n] && !contact_busy(n) ->
-			set_contact(n, CONTACT_OPENING); opening[n] = true
+		:: contact[n] == SESSION_UNKNOWN && known[n] && !session_busy(n) ->
+			set_contact(n, SESSION_OPENING); opening[n] = true
 		:: else ->
-			set_contact(n, CONTACT_PINGING);
+			set_contact(n, SESSION_PINGING);
 			if
-			:: !contact_busy(n) -> ask_ping(n)
+			:: !session_busy(n) -> ask_ping(n)
 			:: else
 			fi
 		fi
@@ -400,7 +400,7 @@ inline merge_end(n) {
 inline restart(n) {
 	own[n] = 1 + ON + ((own[n] & LIFE) ^ LIFE) + (own[n] & LONG);
 	room[n] = false; walk[n] = false; walk_force[n] = false;
-	st[n] = DISC_UNKNOWN; contact[n] = CONTACT_UNKNOWN; grant_life[n] = 0;
+	st[n] = DISC_UNKNOWN; contact[n] = SESSION_UNKNOWN; grant_life[n] = 0;
 	has[n] = 0; hash[n] = 0; data[n] = 0; merging[n] = 0;
 	dseq[n] = 0; acked[n] = 0; told[n] = 0;
 	known[n] = false; off[n] = false; mr[n] = false; peer_on[n] = false;
@@ -440,16 +440,16 @@ inline pings_come(n) {
 #else
 #define sends(n)	true
 #endif
-#define current(n)	(contact[n] == CONTACT_OPEN && grant_life[n] == (own[1 - n] & LIFE) + 1)
+#define current(n)	(contact[n] == SESSION_OPEN && grant_life[n] == (own[1 - n] & LIFE) + 1)
 #define may_change(n)	(!merging[n] && seq(own[n]) < SEQ)
 
 #define STEPS(n) \
 	/* requests, if a request would detect a change */ \
-	:: sends(n) && !current(n) && contact[n] != CONTACT_PINGING && \
-	   contact[n] != CONTACT_OPENING && !(contact[n] == CONTACT_DOUBT && contact_busy(n)) -> \
+	:: sends(n) && !current(n) && contact[n] != SESSION_PINGING && \
+	   contact[n] != SESSION_OPENING && !(contact[n] == SESSION_DOUBT && session_busy(n)) -> \
 		request(n) \
-	:: contact[n] == CONTACT_OPEN && !current(n) -> set_contact(n, CONTACT_DOUBT) \
-	:: contact[n] == CONTACT_OPEN && doubts < DOUBTS && !contact_busy(n) -> \
+	:: contact[n] == SESSION_OPEN && !current(n) -> set_contact(n, SESSION_DOUBT) \
+	:: contact[n] == SESSION_OPEN && doubts < DOUBTS && !session_busy(n) -> \
 		doubts++; ask_ping(n) \
 	/* pings */ \
 	:: preq[n] -> pings_come(n) \

@@ -138,7 +138,7 @@ inline written(i) {
 #ifdef REFER
 	:: !is_ack(i) -> account(i, ATT_POSTED)
 #else
-	:: !is_ack(i) -> account(i, ATT_ASKED)
+	:: !is_ack(i) -> account(i, ATT_AWAIT_REPLY)
 #endif
 	fi
 }
@@ -158,7 +158,7 @@ inline noop_put(m) {
 inline finish(m) {
 	over[m] = true;
 	if
-	:: att[m] == ATT_ASKED -> account(m, ATT_FREE)
+	:: att[m] == ATT_AWAIT_REPLY -> account(m, ATT_FREE)
 	:: else		/* the driver has it, until the other driver answers */
 	fi
 }
@@ -176,7 +176,7 @@ inline take(at, m) {
 	:: m >= NOOP ->
 		if
 		:: over[m - NOOP] -> account(m - NOOP, ATT_FREE)
-		:: !over[m - NOOP] -> account(m - NOOP, ATT_ASKED)
+		:: !over[m - NOOP] -> account(m - NOOP, ATT_AWAIT_REPLY)
 		fi
 	:: m < NOOP && is_ack(m) ->
 		acked[m - NR] = true; finish(m - NR);

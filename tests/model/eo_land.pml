@@ -37,7 +37,7 @@
 #define IS_GET	false
 #endif
 
-mtype = { REQ, REQ1, REQ2, ACK, RPL1, RPL2, CONF, ANSWER_GONE, REFUSED, ZC };
+mtype = { REQ, REQ1, REQ2, ACK, RPL1, RPL2, CONF, REPLY_DISCARDED, REFUSED, ZC };
 chan fwd[2] = [DEPTH] of { mtype, byte };
 chan rev[2] = [DEPTH] of { mtype, byte };
 byte fwd_busy[2], rev_busy[2];	/* q + 1: the second piece of q must follow */
@@ -184,7 +184,7 @@ inline sender_take(c) {
 		:: req[k] == OPEN -> request_finish(k, false)
 		:: else
 		fi
-	:: rev[c]?ANSWER_GONE, k -> assert(req[k] != OPEN)
+	:: rev[c]?REPLY_DISCARDED, k -> assert(req[k] != OPEN)
 	:: rev[c]?ZC, k ->
 #if defined(ZCFIN) || defined(HOPPUT)	/* the driver's answer finishes the request */
 		if
@@ -362,7 +362,7 @@ inline receiver_take(c) {
 		if
 		:: entry[k] == NONE -> matches[k]++; effects[k]++; assert(matches[k] == 1);
 			entry[k] = FINAL; answering[at(k, c)] = 1
-		:: entry[k] == FINAL && event[k] -> rev[c]!ANSWER_GONE, k
+		:: entry[k] == FINAL && event[k] -> rev[c]!REPLY_DISCARDED, k
 		:: entry[k] == FINAL && !event[k] ->
 			if
 			:: !answered[at(k, c)] && !answering[at(k, c)] && !confirmed[k] ->

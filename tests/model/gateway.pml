@@ -72,7 +72,7 @@ bool stop, again, told;
 #define usable(r)	(!silent[r] && !down[r])	/* lnet_route_usable() */
 #define well(r)		(usable(r) && !suspect[r])
 #define waits(i)	(att[i] == ATT_WAIT_PEER)
-#define out(i)		(att[i] == ATT_WIRE || att[i] == ATT_POSTED || att[i] == ATT_ASKED)
+#define out(i)		(att[i] == ATT_WIRE || att[i] == ATT_POSTED || att[i] == ATT_AWAIT_REPLY)
 
 inline tables_fill() {
 #define ASTATE(n, peer, ni, driver, memory) was = n; c_code { peer_column[now.was] = peer; };
@@ -182,8 +182,8 @@ inline any_step(i) {
 	if
 	:: !begun[i] -> begun[i] = true; again = true
 	/* the driver; the connection accepts bytes that no router will read */
-	:: att[i] == ATT_WIRE -> account(i, ATT_ASKED)
-	:: att[i] == ATT_ASKED && !lost[i] ->
+	:: att[i] == ATT_WIRE -> account(i, ATT_AWAIT_REPLY)
+	:: att[i] == ATT_AWAIT_REPLY && !lost[i] ->
 		account(i, ATT_FREE); over[i] = true; good[i] = true; heard(via[i])
 #ifndef M_NOSLICE		/* an attempt in flight is never ended */
 	/* its attempt timeout expires, or its connection resets */
@@ -203,7 +203,7 @@ inline any_step(i) {
 	fi
 }
 #ifdef M_NOSLICE
-#define stuck(i)	(att[i] == ATT_ASKED && lost[i] && suspect[via[i]])
+#define stuck(i)	(att[i] == ATT_AWAIT_REPLY && lost[i] && suspect[via[i]])
 #else
 #define stuck(i)	false
 #endif

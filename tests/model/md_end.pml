@@ -92,7 +92,7 @@ inline op_enter(i, to) {
 #ifdef M_TWICE			/* the outcome is set a second time */
 #define is_over(i)	(op[i] == OP_DONE)
 #else
-#define is_over(i)	(op[i] == OP_RECALL || op[i] == OP_DONE)
+#define is_over(i)	(op[i] == OP_CANCEL || op[i] == OP_DONE)
 #endif
 #define spent		(threshold == 0)
 #ifdef AUTO
@@ -171,9 +171,9 @@ inline post(i) {
 inline try_done(i) {
 	if
 #ifdef M_LANDFREE		/* done while a reply is being received */
-	:: op[i] == OP_RECALL && !held[i] -> op_enter(i, OP_DONE); owes[i] = true
+	:: op[i] == OP_CANCEL && !held[i] -> op_enter(i, OP_DONE); owes[i] = true
 #else
-	:: op[i] == OP_RECALL && !held[i] && !landing[i] -> op_enter(i, OP_DONE); owes[i] = true
+	:: op[i] == OP_CANCEL && !held[i] && !landing[i] -> op_enter(i, OP_DONE); owes[i] = true
 #endif
 	:: else
 	fi
@@ -181,7 +181,7 @@ inline try_done(i) {
 
 inline op_finish(i, how) {
 	if
-	:: !is_over(i) -> good[i] = how; op_enter(i, OP_RECALL); try_done(i)
+	:: !is_over(i) -> good[i] = how; op_enter(i, OP_CANCEL); try_done(i)
 	:: else
 	fi
 }
@@ -244,7 +244,7 @@ inline answer_take(i, j) {
 	:: made[i] && !begun[i] -> op_start(i) \
 	/* it was sent; its SEND event */ \
 	:: op[i] == OP_TRY && held[i] -> \
-		op_enter(i, OP_ANSWER); out[i] = true; \
+		op_enter(i, OP_AWAIT_REPLY); out[i] = true; \
 		assert(!freed && refs && !gone_sent); sent[i] = true; md_queue(SEND, i, false) \
 	/* the driver completes it */ \
 	:: held[i] && (out[i] || is_over(i)) -> held[i] = false; try_done(i) \
@@ -391,7 +391,7 @@ end:
 #if defined(W_REFUSED)
 	atomic { aborted && out[1] && !is_over(1) && !used[1] && !walked -> assert(false) }
 #elif defined(W_LANDS)		/* unlinked while a reply is being received, nothing else is left */
-	atomic { walked && landing[1] && op[1] == OP_RECALL && !held[1] && nr_final[0] ->
+	atomic { walked && landing[1] && op[1] == OP_CANCEL && !held[1] && nr_final[0] ->
 		 assert(false) }
 #elif defined(W_OWN)		/* a separate last event */
 	atomic { unlinked && nr_final[0] && nr_final[1] && walked -> assert(false) }

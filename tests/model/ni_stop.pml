@@ -180,7 +180,7 @@ inline reselect(i) {
 inline given_back(i, good) {
 	has[i] = false;
 	if
-	:: good && !over[i] -> att_enter(i, ATT_ASKED)
+	:: good && !over[i] -> att_enter(i, ATT_AWAIT_REPLY)
 	:: else -> att_enter(i, ATT_FREE); again_or_over(i)
 	fi
 }
@@ -206,7 +206,7 @@ inline given_back(i, good) {
 	:: has[i] && (via[i] != GOES || !stopped) -> given_back(i, true) \
 	:: has[i] && (via[i] != GOES || !stopped) -> given_back(i, false) \
 	/* its reply; or never */ \
-	:: att[i] == ATT_ASKED -> att_enter(i, ATT_FREE); op_done(i) \
+	:: att[i] == ATT_AWAIT_REPLY -> att_enter(i, ATT_FREE); op_done(i) \
 	/* the deadline */ \
 	:: open[i] && waits(i) -> att_enter(i, ATT_FREE); op_done(i) \
 	:: open[i] && !over[i] && (att[i] == ATT_WIRE || att[i] == ATT_POSTED) -> over[i] = true
@@ -214,7 +214,7 @@ inline given_back(i, good) {
 #define drivers_empty	(!(has[0] && via[0] == GOES) && !(has[1] && via[1] == GOES) && \
 			 !(has[2] && via[2] == GOES) && !dials && !lands && !parked)
 #define busy_path(i)	(over_it(i) && (att[i] == ATT_WIRE || att[i] == ATT_POSTED || \
-			 att[i] == ATT_ASKED))
+			 att[i] == ATT_AWAIT_REPLY))
 #define paths_idle	(!busy_path(0) && !busy_path(1) && !busy_path(2) && !pinging)
 #define nothing_left	(!over_it(0) && !over_it(1) && !over_it(2) && drivers_empty && !holds)
 
@@ -246,7 +246,7 @@ inline walk_down() {
 	:: atomic { at < NR ->
 		if
 		:: waits(at) && via[at] == GOES -> reselect(at)
-		:: att[at] == ATT_ASKED && via[at] == GOES ->
+		:: att[at] == ATT_AWAIT_REPLY && via[at] == GOES ->
 			att_enter(at, ATT_FREE); op_try(at)	/* lost: retry */
 		:: else
 		fi;
@@ -335,14 +335,14 @@ end:
 #if defined(W_OWED)		/* a pass is about to call a driver that has stopped */
 	atomic { owed[0] && via[0] == GOES && stopped -> assert(false) }
 #elif defined(W_ASKED)		/* a reply is missing when the driver has stopped */
-	atomic { att[0] == ATT_ASKED && via[0] == GOES && stopped -> assert(false) }
+	atomic { att[0] == ATT_AWAIT_REPLY && via[0] == GOES && stopped -> assert(false) }
 #elif defined(W_LOOKS)		/* a command has the last reference */
 	atomic { looks && ni == NI_GONE -> assert(false) }
 #elif defined(W_WAITS)		/* one waits for a credit that another has, when draining begins */
 	atomic { att[0] == ATT_WAIT_PEER && via[0] == GOES && !peer_free && ni == NI_DRAINING ->
 		 assert(false) }
 #elif defined(W_COMES)		/* tried over the deleted interface, ended over the new one */
-	atomic { tries[0] == 2 && via[0] == COMES && att[0] == ATT_ASKED -> assert(false) }
+	atomic { tries[0] == 2 && via[0] == COMES && att[0] == ATT_AWAIT_REPLY -> assert(false) }
 #else
 	false
 #endif

@@ -114,7 +114,7 @@ inline att_enter(i, to) {
 	att[i] = to; was = 0; next = 0
 }
 
-#define is_over(i)	(op[i] == OP_RECALL || op[i] == OP_DONE)
+#define is_over(i)	(op[i] == OP_CANCEL || op[i] == OP_DONE)
 #define waits(i)	(att[i] == ATT_WAIT_PEER || att[i] == ATT_WAIT_NI)
 #define with_driver(i)	(att[i] == ATT_WIRE || att[i] == ATT_POSTED)
 
@@ -127,7 +127,7 @@ inline att_enter(i, to) {
 
 inline try_done(i) {
 	if
-	:: op[i] == OP_RECALL && !with_driver(i) ->
+	:: op[i] == OP_CANCEL && !with_driver(i) ->
 		assert(att[i] == ATT_FREE && !owed[i] && !has[i]);
 		op_enter(i, OP_DONE);
 		live[i] = false;
@@ -145,9 +145,9 @@ inline op_finish(i) {
 	if
 	:: is_over(i) -> skip
 	:: !is_over(i) ->
-		op_enter(i, OP_RECALL);
+		op_enter(i, OP_CANCEL);
 		if
-		:: waits(i) || att[i] == ATT_ASKED -> att_enter(i, ATT_FREE)
+		:: waits(i) || att[i] == ATT_AWAIT_REPLY -> att_enter(i, ATT_FREE)
 		:: else
 		fi;
 		try_done(i)
@@ -184,7 +184,7 @@ inline attempt_failed(i) {
 #ifdef M_AGAIN			/* an aborted operation is retried when its driver completes it */
 	:: op[i] == OP_DONE -> skip
 	:: op[i] != OP_DONE && may_again(i) -> op_try(i)
-	:: op[i] == OP_RECALL && !may_again(i) -> try_done(i)
+	:: op[i] == OP_CANCEL && !may_again(i) -> try_done(i)
 #else
 	:: is_over(i) -> try_done(i)
 	:: !is_over(i) && may_again(i) -> op_try(i)
@@ -199,7 +199,7 @@ inline given_back(i, good) {
 	has[i] = false;
 	if
 	:: good && !is_over(i) && i != ANSWER ->
-		op_enter(i, OP_ANSWER); att_enter(i, ATT_ASKED)
+		op_enter(i, OP_AWAIT_REPLY); att_enter(i, ATT_AWAIT_REPLY)
 	:: good && !is_over(i) && i == ANSWER -> att_enter(i, ATT_FREE); op_finish(i)
 	:: !good || is_over(i) -> att_enter(i, ATT_FREE); attempt_failed(i)
 	fi
@@ -220,11 +220,11 @@ inline given_back(i, good) {
 	:: owed[i] && driver_stops -> owed[i] = false; given_back(i, false) \
 	/* the driver */ \
 	:: has[i] && !driver_stopped && att[i] == ATT_WIRE && !is_over(i) -> \
-		att_enter(i, ATT_POSTED); op_enter(i, OP_ANSWER) \
+		att_enter(i, ATT_POSTED); op_enter(i, OP_AWAIT_REPLY) \
 	:: has[i] && !driver_stopped -> given_back(i, true) \
 	:: has[i] && !driver_stopped -> given_back(i, false) \
 	/* a reply */ \
-	:: att[i] == ATT_ASKED && !driver_stopped -> op_finish(i)
+	:: att[i] == ATT_AWAIT_REPLY && !driver_stopped -> op_finish(i)
 
 #define works	(!last_wait || live[0] || live[1] || live[2] || live[3] || event[0] || event[1])
 
@@ -247,7 +247,7 @@ inline walk_ni() {
 	:: atomic { at < NR ->
 		if
 		:: waits(at) -> att_enter(at, ATT_FREE); op_try(at)
-		:: att[at] == ATT_ASKED -> att_enter(at, ATT_FREE); attempt_failed(at)
+		:: att[at] == ATT_AWAIT_REPLY -> att_enter(at, ATT_FREE); attempt_failed(at)
 		:: else
 		fi;
 		at++ }

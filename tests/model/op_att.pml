@@ -140,10 +140,10 @@ bool silent;			/* the network no longer responds */
 #define with_driver(i)	(att[i] == ATT_WIRE || att[i] == ATT_POSTED)
 #define alive(i)	(att[i] != ATT_FREE)
 #define waiting(i)	(att[i] == ATT_WAIT_PEER || att[i] == ATT_WAIT_NI)
-#define asked(i)	(att[i] == ATT_POSTED || att[i] == ATT_ASKED)
+#define asked(i)	(att[i] == ATT_POSTED || att[i] == ATT_AWAIT_REPLY)
 #define owed(i)		(owed_send[i] || owed_cancel[i])
-#define suspected()	((with_driver(0) || att[0] == ATT_ASKED) && !alive(1))
-#define running()	(op != OP_NEW && op != OP_RECALL && op != OP_DONE)
+#define suspected()	((with_driver(0) || att[0] == ATT_AWAIT_REPLY) && !alive(1))
+#define running()	(op != OP_NEW && op != OP_CANCEL && op != OP_DONE)
 
 /* ---- state changes: the only places that assign op and att ---- */
 inline op_enter(to) {
@@ -180,7 +180,7 @@ inline att_enter(i, to) {
 		att_epoch[i] = 0; drv_epoch[i] = 0;
 		if
 #ifdef M_HEDGELEAK	/* a failed hedge is not returned to the pool */
-		:: i == 1 && op == OP_RECALL -> reserve++
+		:: i == 1 && op == OP_CANCEL -> reserve++
 #else
 		:: i == 1 -> reserve++
 #endif
@@ -250,7 +250,7 @@ inline send_event() {
 inline att_finish(i, good) {
 	if
 	:: !(good) -> charge(i); att_enter(i, ATT_FREE)
-	:: (good) && op == OP_RECALL -> att_enter(i, ATT_FREE)
+	:: (good) && op == OP_CANCEL -> att_enter(i, ATT_FREE)
 	:: else ->
 		send_event();
 #ifdef WANT_NONE
@@ -262,7 +262,7 @@ inline att_finish(i, good) {
 #ifndef M_NOEPOCH
 		:: att_epoch[i] < lost[i] -> att_enter(i, ATT_FREE)
 #endif
-		:: else -> att_enter(i, ATT_ASKED)
+		:: else -> att_enter(i, ATT_AWAIT_REPLY)
 		fi
 #endif
 	fi
@@ -293,7 +293,7 @@ inline pass_return(i) {
 	:: back[i] -> back[i] = false; att_finish(i, ok[i])
 /* mutant: the pass does not check whether the outcome became known before it called send() */
 #ifndef M_NORECHECK
-	:: !back[i] && op == OP_RECALL && with_driver(i) && !aborted[i] -> owed_cancel[i] = true
+	:: !back[i] && op == OP_CANCEL && with_driver(i) && !aborted[i] -> owed_cancel[i] = true
 #endif
 	:: else
 	fi
@@ -302,14 +302,14 @@ inline pass_return(i) {
 inline lnet_path_lost(i) {
 	lost[i]++;
 	if
-	:: att[i] == ATT_ASKED && att_epoch[i] < lost[i] -> att_enter(i, ATT_FREE)
+	:: att[i] == ATT_AWAIT_REPLY && att_epoch[i] < lost[i] -> att_enter(i, ATT_FREE)
 	:: else
 	fi
 }
 
 inline att_recall(i) {
 	if
-	:: waiting(i) || att[i] == ATT_ASKED -> att_enter(i, ATT_FREE)
+	:: waiting(i) || att[i] == ATT_AWAIT_REPLY -> att_enter(i, ATT_FREE)
 	:: with_driver(i) && !owed(i) -> owed_cancel[i] = true
 	:: else		/* free; or a pass has a driver call to make, and checks again afterwards */
 	fi
@@ -318,15 +318,16 @@ inline att_recall(i) {
 /* at the end of every lock hold that changed an attempt, or made the outcome known (finish) */
 inline op_next() {
 	if
-	:: op == OP_TRY && (asked(0) || asked(1) || landing) -> op_enter(OP_ANSWER)
-	:: op == OP_ANSWER && !asked(0) && !asked(1) && !landing && (alive(0) || alive(1)) ->
+	:: op == OP_TRY && (asked(0) || asked(1) || landing) -> op_enter(OP_AWAIT_REPLY)
+	:: op == OP_AWAIT_REPLY && !asked(0) && !asked(1) && !landing && (alive(0) || alive(1)) ->
 		op_enter(OP_TRY)
-	:: (op == OP_TRY || op == OP_ANSWER) && !alive(0) && !alive(1) && !landing && !finish ->
+	:: (op == OP_TRY || op == OP_AWAIT_REPLY) && !alive(0) && !alive(1) &&
+	   !landing && !finish ->
 		if
 		:: !may_again -> finish = true
 		:: may_again ->				/* retry at once */
 			if
-			:: op == OP_ANSWER -> op_enter(OP_TRY)
+			:: op == OP_AWAIT_REPLY -> op_enter(OP_TRY)
 			:: else
 			fi;
 			att_start(0)
@@ -335,16 +336,16 @@ inline op_next() {
 	:: else
 	fi;
 	if	/* the outcome is known: other attempts are cancelled */
-	:: finish && op != OP_RECALL && op != OP_DONE ->
-		op_enter(OP_RECALL); att_recall(0); att_recall(1)
+	:: finish && op != OP_CANCEL && op != OP_DONE ->
+		op_enter(OP_CANCEL); att_recall(0); att_recall(1)
 	:: else
 	fi;
 	finish = false;
 	if	/* and no driver or pass holds an attempt: the one final event */
 #ifdef M_EARLYFINAL	/* final event when the outcome is known, before the abort completes */
-	:: op == OP_RECALL ->
+	:: op == OP_CANCEL ->
 #else
-	:: op == OP_RECALL && nr_held == 0 ->
+	:: op == OP_CANCEL && nr_held == 0 ->
 #endif
 		send_event();		/* if it is still missing, it is first */
 		op_enter(OP_DONE);
@@ -368,17 +369,17 @@ inline op_next() {
 #endif
 #define drivers_right ((drv[0] == D_NONE || with_driver(0)) && \
 		       (drv[1] == D_NONE || with_driver(1)))
-#define none_lost ((att[0] != ATT_ASKED || att_epoch[0] >= lost[0]) && \
-		   (att[1] != ATT_ASKED || att_epoch[1] >= lost[1]))
+#define none_lost ((att[0] != ATT_AWAIT_REPLY || att_epoch[0] >= lost[0]) && \
+		   (att[1] != ATT_AWAIT_REPLY || att_epoch[1] >= lost[1]))
 
 /* the possible steps of attempt i, its driver, its path and its timer */
 #ifdef M_REUSE	/* the attempt timeout restarts the attempt while the driver has it */
 #define has_slice(i)	(alive(i) && tries < TRIES)
 #elif defined(M_NOWAITDEADLINE)
-#define has_slice(i)	(att[i] == ATT_ASKED)
+#define has_slice(i)	(att[i] == ATT_AWAIT_REPLY)
 #else
 /* with a driver: the driver reports the timeout */
-#define has_slice(i)	(waiting(i) || att[i] == ATT_ASKED)
+#define has_slice(i)	(waiting(i) || att[i] == ATT_AWAIT_REPLY)
 #endif
 #define ATTEMPT_STEPS(i) \
 	/* credit.c: a credit is free */ \
@@ -404,7 +405,7 @@ inline op_next() {
 	:: lost[i] < epoch[i] -> lnet_path_lost(i) \
 	:: running() && has_slice(i) -> \
 		if \
-		:: att[i] == ATT_ASKED -> charge(i) \
+		:: att[i] == ATT_AWAIT_REPLY -> charge(i) \
 		:: else \
 		fi; \
 		att_enter(i, ATT_FREE)
@@ -417,9 +418,9 @@ inline op_next() {
 
 /* op_deadline(): the paths of unanswered attempts lose health */
 #ifdef M_TWICEBLAMED		/* also penalizes attempts that are with a driver */
-#define silent_att(i)	(with_driver(i) || att[i] == ATT_ASKED)
+#define silent_att(i)	(with_driver(i) || att[i] == ATT_AWAIT_REPLY)
 #else
-#define silent_att(i)	(att[i] == ATT_ASKED)
+#define silent_att(i)	(att[i] == ATT_AWAIT_REPLY)
 #endif
 inline blame_silence(i) {
 	if
@@ -446,7 +447,7 @@ active proctype world() {
 			blame_silence(0); blame_silence(1); finish = true
 #endif
 		:: op == OP_BACKOFF -> op_enter(OP_TRY); att_start(0)
-		:: (op == OP_TRY || op == OP_ANSWER) && suspected() && may_hedge &&
+		:: (op == OP_TRY || op == OP_AWAIT_REPLY) && suspected() && may_hedge &&
 		   reserve > 0 ->
 			more_hedges(); reserve--; att_start(1)
 		ATTEMPT_STEPS(0)
@@ -472,8 +473,8 @@ active proctype world() {
 		 * the session has expired: a new request ID, if no attempt can have had an effect,
 		 * and none is with a driver
 		 */
-		:: req_out && !silent && first_try && att[0] == ATT_ASKED && op == OP_ANSWER &&
-		   !landing ->
+		:: req_out && !silent && first_try && att[0] == ATT_AWAIT_REPLY &&
+		   op == OP_AWAIT_REPLY && !landing ->
 			att_enter(0, ATT_FREE); op_enter(OP_RESOLVE)
 		:: !silent && first_try && waiting(0) && op == OP_TRY ->
 			att_enter(0, ATT_FREE); op_enter(OP_RESOLVE)
@@ -502,7 +503,7 @@ active proctype monitor() {
 end:
 /* witness: a hedge awaits its reply, the embedded attempt is still with its driver */
 #if defined(W_HEDGE)
-	atomic { att[1] == ATT_ASKED && drv[0] != D_NONE -> assert(false) }
+	atomic { att[1] == ATT_AWAIT_REPLY && drv[0] != D_NONE -> assert(false) }
 #elif defined(W_PINNED)		/* witness: completed while a pass is about to cancel it */
 	atomic { owed_cancel[0] && back[0] && !aborted[0] -> assert(false) }
 /* witness: in back-off with one try left, the reply to an earlier attempt is being received */
@@ -511,7 +512,7 @@ end:
 #elif defined(W_LOST)		/* witness: handed to the fabric on a path that is already lost */
 	atomic { drv[0] == D_SENT && drv_epoch[0] < lost[0] -> assert(false) }
 #elif defined(W_TWO)	/* the first attempt failed, the hedge is unanswered at the deadline */
-	atomic { charged[0] && att[1] == ATT_ASKED && late -> assert(false) }
+	atomic { charged[0] && att[1] == ATT_AWAIT_REPLY && late -> assert(false) }
 #else
 	atomic { !(conserved && held_right && drivers_right && none_lost &&
 		   nr_final == (op == OP_DONE)) -> assert(false) }

@@ -62,7 +62,7 @@ byte pinging;
 byte in_line;
 bool timer, line_timer;
 bool up = true;			/* the interface is not being stopped */
-bool link = true, rising;	/* rising: the worker has not visited the path yet */
+bool link = true, up_pending;	/* rising: the worker has not visited the path yet */
 bool gone;			/* removed */
 byte fails = FAILS, others = OTHERS, oks = OKS;
 byte silences = SILENCES, links = LINKS, hands = HANDS, waits = WAITS;
@@ -257,7 +257,7 @@ inline check() {
 	       pni_health >= 0 && pni_health <= MAX);
 	assert(in_line <= 1);
 	assert(!(in_line && !line_timer));
-	assert(!((path_health < MAX || suspect || down) && worth_it && !rising &&
+	assert(!((path_health < MAX || suspect || down) && worth_it && !up_pending &&
 		 recovering == RECOVER_NOT));
 	assert(!(recovering != RECOVER_NOT && worth_it && !in_line && !timer && !pinging));
 	assert(!(gone && (in_line || timer || pinging)))
@@ -301,8 +301,8 @@ active proctype world() {
 			ping_failed()
 		/* the link; the worker visits the paths when it is up again */
 		:: links && link -> link = false
-		:: links && !link -> links--; link = true; rising = true
-		:: rising -> rising = false;
+		:: links && !link -> links--; link = true; up_pending = true
+		:: up_pending -> up_pending = false;
 			if
 			:: !gone -> lnet_path_recover_at()
 			:: else
@@ -322,7 +322,7 @@ active proctype world() {
 		check()
 	   }
 	/* nothing is due */
-	:: atomic { !line_timer && !timer && !pinging && !rising ->
+	:: atomic { !line_timer && !timer && !pinging && !up_pending ->
 		assert(gone || recovering == RECOVER_NOT);
 		break }
 	od

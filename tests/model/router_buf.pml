@@ -80,7 +80,7 @@ inline move(m, s) {
 	assert(c_expr { legal[now.was][now.next] });
 #ifdef M_KEEPCREDIT		/* a failed receive keeps its credit */
 	if
-	:: was == RX_LAND_ROUTED && next == RX_DONE -> free_credits[sender(m)]--
+	:: was == RX_RECEIVE_ROUTED && next == RX_DONE -> free_credits[sender(m)]--
 	:: else
 	fi;
 #endif
@@ -114,8 +114,9 @@ inline move(m, s) {
 	st[m] = s; was = 0; next = 0
 }
 
-#define has_credit(m)	(st[m] == RX_WAIT_BUFFER || st[m] == RX_LAND_ROUTED || st[m] == RX_FORWARD)
-#define has_buffer(m)	(st[m] == RX_LAND_ROUTED || st[m] == RX_FORWARD)
+#define has_credit(m)	(st[m] == RX_WAIT_BUFFER || st[m] == RX_RECEIVE_ROUTED || \
+			 st[m] == RX_FORWARD)
+#define has_buffer(m)	(st[m] == RX_RECEIVE_ROUTED || st[m] == RX_FORWARD)
 
 /* result in @mine: credits of the sender that messages for the same destination use */
 inline count_mine(m) {
@@ -151,7 +152,7 @@ inline count_mine(m) {
 inline ask_buffer(m) {
 	move(m, RX_WAIT_BUFFER);
 	if
-	:: may_have_buffer(m) -> move(m, RX_LAND_ROUTED)
+	:: may_have_buffer(m) -> move(m, RX_RECEIVE_ROUTED)
 	:: else
 	fi
 }
@@ -191,7 +192,8 @@ inline give_back(m) {
 	move(m, RX_DONE);
 	find_waiter();
 	do
-	:: mover < NR && st[mover] == RX_WAIT_BUFFER -> move(mover, RX_LAND_ROUTED); find_waiter()
+	:: mover < NR && st[mover] == RX_WAIT_BUFFER ->
+		move(mover, RX_RECEIVE_ROUTED); find_waiter()
 	:: mover < NR && st[mover] == RX_WAIT_PEER_RTR -> ask_buffer(mover); find_waiter()
 	:: else -> break
 	od;
@@ -229,15 +231,15 @@ inline check() {
 inline any_step(m) {
 	if
 	:: st[m] == RX_NEW -> ask(m)
-	:: st[m] == RX_LAND_ROUTED -> move(m, RX_FORWARD)
-	:: st[m] == RX_LAND_ROUTED && breaks < BREAKS -> breaks++; give_back(m)
+	:: st[m] == RX_RECEIVE_ROUTED -> move(m, RX_FORWARD)
+	:: st[m] == RX_RECEIVE_ROUTED && breaks < BREAKS -> breaks++; give_back(m)
 	:: st[m] == RX_FORWARD && (to(m) || others_ended) -> give_back(m)
 	:: waits(m) && gones < GONES -> gones++; give_back(m)
 	fi;
 	check()
 }
 
-#define may_step(m)	(st[m] == RX_NEW || st[m] == RX_LAND_ROUTED || \
+#define may_step(m)	(st[m] == RX_NEW || st[m] == RX_RECEIVE_ROUTED || \
 			 (st[m] == RX_FORWARD && (to(m) || others_ended)) || \
 			 (waits(m) && gones < GONES))
 #define ended(m)	(st[m] == RX_DONE)

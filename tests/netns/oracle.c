@@ -75,7 +75,7 @@ static unsigned int nr_kinds;
 static bool in_order, through, strangers;
 
 static struct {
-	unsigned long long issued, ok, failed, perhaps, lost, duplicated, corrupted, ends, wrong;
+	unsigned long long issued, ok, failed, unknown, lost, duplicated, corrupted, ends, wrong;
 	unsigned long long unexpected, reordered, landed, again, bad;
 } sum;
 
@@ -241,7 +241,7 @@ static void judge_end(const struct request *r)
 		return;
 	}
 	sum.failed += !f->a;
-	sum.perhaps += f->a;
+	sum.unknown += f->a;
 	if (!f->a && there)
 		fault(&sum.wrong, f, "said to be not delivered, but is");
 	if (!killed_between(r->issue->time_ns, f->time_ns))
@@ -537,7 +537,7 @@ static bool print_sum(void)
 	printf("oracle: %llu issued, %llu done, %llu failed, %llu perhaps done: "
 	       "%llu lost, %llu duplicated, %llu corrupted, %llu not ended once, "
 	       "%llu falsely failed, %llu failed without need; %llu reordered, %llu only landed\n",
-	       sum.issued, sum.ok, sum.failed, sum.perhaps, sum.lost, sum.duplicated, sum.corrupted,
+	       sum.issued, sum.ok, sum.failed, sum.unknown, sum.lost, sum.duplicated, sum.corrupted,
 	       sum.ends, sum.wrong, sum.unexpected, sum.reordered, sum.landed);
 	if (!sum.issued || !sum.ok)
 		die("logs", "nothing to judge");

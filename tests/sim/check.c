@@ -82,21 +82,23 @@ static void check_window(struct sim_world *w, u32 n, const struct lnet_peer *pee
 	u32 node, rail;
 	struct lnet *rx;
 
-	if (!tx->grant || !sim_nid_where(&peer->primary, &node, &rail) || node >= w->nr_nodes)
+	if (!tx->session_id || !sim_nid_where(&peer->primary, &node, &rail) || node >= w->nr_nodes)
 		return;
 	if (tx->next - tx->oldest > tx->W)
 		sim_fail(w, "node %u has %llu requests unfinished at node %u, granted are %u", n,
 			 (unsigned long long)(tx->next - tx->oldest), node, tx->W);
 	rx = w->node[node].ln;
-	win = rx ? lnet_window_find(&rx->shard[lnet_grant_shard(rx, tx->grant)], tx->grant) : NULL;
+	win = rx ? lnet_window_find(&rx->shard[lnet_session_shard(rx, tx->session_id)],
+				    tx->session_id)
+		 : NULL;
 	if (!win)
 		return;
-	if (win->floor > tx->oldest || win->high >= tx->next)
+	if (win->low > tx->oldest || win->high >= tx->next)
 		sim_fail(w,
 			 "node %u has unfinished requests from %llu to %llu, the window of node %u "
 			 "is %llu to %llu",
 			 n, (unsigned long long)tx->oldest, (unsigned long long)tx->next, node,
-			 (unsigned long long)win->floor, (unsigned long long)win->high);
+			 (unsigned long long)win->low, (unsigned long long)win->high);
 }
 
 /* Is there a fault between only these two nodes? */
@@ -191,15 +193,15 @@ static void check_peer_quiet(struct sim_world *w, u32 n, struct lnet_peer *peer)
 
 	if (!list_empty(&peer->resolve) || !list_empty(&peer->winwait))
 		sim_fail(w, "node %u: requests wait at a peer though none is unfinished", n);
-	if (peer->tx.grant && peer->tx.oldest != peer->tx.next)
+	if (peer->tx.session_id && peer->tx.oldest != peer->tx.next)
 		sim_fail(w, "node %u: its window holds requests though none is unfinished", n);
 	list_for_each_entry(pni, &peer->pnis, link) {
 		if (pni->nr_wait || pni->credits != (s32)pni->max_credits)
 			sim_fail(w, "node %u: a peer interface has %d of %u credits, %u wait", n,
 				 pni->credits, pni->max_credits, pni->nr_wait);
 		list_for_each_entry(path, &pni->paths, link)
-			if (path->nr_wire || !list_empty(&path->asked) ||
-			    !list_empty(&path->turns) || path->nr_large)
+			if (path->nr_wire || !list_empty(&path->await_reply) ||
+			    !list_empty(&path->large_queue) || path->nr_large)
 				sim_fail(w, "node %u: a path is in use though nothing is under way",
 					 n);
 	}
@@ -211,10 +213,10 @@ static void check_windows_quiet(struct sim_world *w, u32 n, struct lnet_shard *s
 	u64 seq;
 
 	list_for_each_entry(win, &sh->windows, link)
-		for (seq = win->floor; seq <= win->high; seq++) {
+		for (seq = win->low; seq <= win->high; seq++) {
 			const struct lnet_entry *e = lnet_window_entry(win, seq);
 
-			if (e && (e->md || e->nr_answers || !list_empty(&e->rxs)))
+			if (e && (e->md || e->nr_reply_ops || !list_empty(&e->rxs)))
 				sim_fail(w,
 					 "node %u: the entry of a finished request (state %u) "
 					 "holds memory",
@@ -324,7 +326,7 @@ static bool had_whole_router(const struct sim_world *w, const struct sim_req *re
  */
 static bool excused(const struct sim_world *w, const struct sim_req *req)
 {
-	return req->status == -ESTALE && req->perhaps &&
+	return req->status == -ESTALE && req->unknown &&
 	       (w->scenario->windows_max || w->scenario->hold_ns || req->dst_life > 1);
 }
 
@@ -354,7 +356,7 @@ void sim_check_req(struct sim_world *w, const struct sim_req *req)
 	if (!req->status && sure && !(req->kind == SIM_GET ? req->matches : req->effects) &&
 	    !req->sides_lost)
 		sim_fail(w, "request %llx, kind %u, succeeded without effect", id, req->kind);
-	if (req->status && !req->perhaps && req->effects)
+	if (req->status && !req->unknown && req->effects)
 		sim_fail(w,
 			 "request %llx, kind %u, took effect and was reported as certainly failed "
 			 "(%d)",

@@ -141,7 +141,7 @@ static bool knows(struct lnet *ln, u32 node, bool half_lost)
 		sim_nid(&nid, node, rail);
 		pni = lnet_peer_ni_lookup(ln, &nid);
 		good = pni && (!peer || pni->peer == peer) && pni->peer->mr &&
-		       (pni->said == LNET_SAID_DOWN) == lost;
+		       (pni->status == LNET_PNI_STATUS_DOWN) == lost;
 		peer = pni ? pni->peer : NULL;
 		lnet_peer_ni_put(pni);
 	}

@@ -145,7 +145,7 @@ static void final(struct sim_world *w, struct sim_req *req, const struct lnet_ev
 		sim_fail(w, "request %llx: %u final events", (unsigned long long)req->id,
 			 req->finals);
 	req->status = ev->status;
-	req->perhaps = ev->perhaps;
+	req->unknown = ev->delivery_unknown;
 	req->end_ns = w->now_ns;
 	load->nr_open--;
 	list_move_tail(&req->link, &load->ended);
@@ -153,8 +153,8 @@ static void final(struct sim_world *w, struct sim_req *req, const struct lnet_ev
 	w->count.requests++;
 	if (!ev->status)
 		w->count.ok++;
-	else if (ev->perhaps)
-		w->count.perhaps++;
+	else if (ev->delivery_unknown)
+		w->count.unknown++;
 	else
 		w->count.failed++;
 	if (!ev->status && w->now_ns < w->load->until_ns && w->slow_mbit &&
@@ -171,7 +171,7 @@ static void final(struct sim_world *w, struct sim_req *req, const struct lnet_ev
 	if (ev->status || w->verbose > 1)
 		sim_say(w, "request %llx kind %u %u -> %u: %d%s after %llu us%s",
 			(unsigned long long)req->id, req->kind, req->src, req->dst, ev->status,
-			ev->perhaps ? " perhaps" : "",
+			ev->delivery_unknown ? " perhaps" : "",
 			(unsigned long long)(req->end_ns - req->start_ns) / 1000,
 			req->marked ? "" : " unmarked");
 	sim_at(w, w->now_ns + load->linger_ns, teardown, req, 0);

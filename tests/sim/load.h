@@ -33,7 +33,7 @@ struct sim_req {
 	u32 sides_lost;			/* target's lives that ended during the request */
 	int status;
 	u8 kind;
-	bool perhaps, unlinked, marked, plain, probe;
+	bool unknown, unlinked, marked, plain, probe;
 	struct sim_side source;
 	/* a side in each life of the target, until it is unlinked */
 	struct list_head targets;

@@ -94,7 +94,7 @@ static bool set(struct replay *rp, const struct lnet_rec *r)
 		if (r->op < ARRAY_SIZE(rp->ni) && rp->ni[r->op])
 			atomic_set(&rp->ni[r->op]->health, (int)r->a[0]);
 		return true;
-	case LNET_RK_PATH_WHOLE:
+	case LNET_RK_PATH_HEALTH:
 		path_of(rp, r)->health = LNET_HEALTH_MAX;
 		return true;
 	case LNET_RK_STOPPING:
@@ -206,12 +206,12 @@ static void given(struct replay *rp, struct lnet_pass *p, const struct lnet_rec 
 	struct lnet_att *att = att_of(rp, r);
 	LIST_HEAD(list);
 
-	atomic_set(&att->given, (int)(r->a[0] & 0xff));
+	atomic_set(&att->reports, (int)(r->a[0] & 0xff));
 	att->outcome = (u8)(r->a[0] >> 8) % LNET_NR_OUTCOMES;
 	att->flags = (u8)(r->a[0] >> 16);
 	att->epoch = (u32)r->a[1];
 	list_add_tail(&att->link, &list);
-	lnet_att_given(p, &list);
+	lnet_atts_reported(p, &list);
 }
 
 static void fired(struct lnet_shard *sh, struct lnet_timer *t)
@@ -308,8 +308,8 @@ static void op_call(struct replay *rp, struct lnet_pass *p, const struct lnet_re
 	case LNET_RK_FINISH:
 		lnet_op_finish(p, op, (enum lnet_outcome)r->a[0]);
 		break;
-	case LNET_RK_ANSWERED:
-		lnet_op_answered(p, op, via_of(rp, r));
+	case LNET_RK_REPLIED:
+		lnet_op_replied(p, op, via_of(rp, r));
 		break;
 	case LNET_RK_PATH_BACK:
 		lnet_op_path_back(p, op);
@@ -344,11 +344,11 @@ static void call(struct replay *rp, const struct lnet_rec *r)
 						 const struct lnet_rec *r) = {
 		[LNET_RK_START] = op_call, [LNET_RK_TRY] = op_call, [LNET_RK_RELEASE] = op_call,
 		[LNET_RK_STOPPED] = op_call, [LNET_RK_FINISH] = op_call,
-		[LNET_RK_ANSWERED] = op_call, [LNET_RK_STATE] = op_call,
+		[LNET_RK_REPLIED] = op_call, [LNET_RK_STATE] = op_call,
 		[LNET_RK_PATH_BACK] = op_call, [LNET_RK_AVOID] = op_call,
-		[LNET_RK_GIVEN] = given, [LNET_RK_LOST] = lost, [LNET_RK_TIMER] = timer,
+		[LNET_RK_COMPLETED] = given, [LNET_RK_LOST] = lost, [LNET_RK_TIMER] = timer,
 		[LNET_RK_NI_DOWN] = walked, [LNET_RK_GONE] = walked, [LNET_RK_RESELECT] = walked,
-		[LNET_RK_GIVE_UP] = walked,
+		[LNET_RK_ABORT] = walked,
 		[LNET_RK_PIN] = touched, [LNET_RK_UNPIN] = touched, [LNET_RK_DROP] = touched,
 		[LNET_RK_HELD] = touched,
 		[LNET_RK_ALIVE] = path_call, [LNET_RK_RECOVER] = path_call,

@@ -158,10 +158,10 @@ static void queue_path(struct replay *rp, const struct lnet_rec *r, u32 ref)
 
 	if (!path)
 		replay_differs(rp, r, "a path in a queue was not told of");
-	if (r->att == LNET_RQ_LINE)
-		list_move_tail(&path->line, &shard_of(rp, r)->probes.line);
+	if (r->att == LNET_RQ_PROBES)
+		list_move_tail(&path->probe_link, &shard_of(rp, r)->probes.queue);
 	else
-		list_move_tail(&path->carry, &replay_path_of(rp, r)->carried);
+		list_move_tail(&path->gw_link, &replay_path_of(rp, r)->gw_paths);
 }
 
 static void queue_ref(struct replay *rp, const struct lnet_rec *r, u32 ref)
@@ -183,11 +183,11 @@ static void queue_ref(struct replay *rp, const struct lnet_rec *r, u32 ref)
 		ni = replay_ni_of(rp, r, r->op);
 		queue_att(rp, r, ref, &ni->sh[r->shard].wait[r->cls], &ni->sh[r->shard].nr_wait);
 		break;
-	case LNET_RQ_ASKED:
-		queue_att(rp, r, ref, &replay_path_of(rp, r)->asked, &none);
+	case LNET_RQ_AWAIT_REPLY:
+		queue_att(rp, r, ref, &replay_path_of(rp, r)->await_reply, &none);
 		break;
-	case LNET_RQ_TURN:
-		queue_att(rp, r, ref, &replay_path_of(rp, r)->turns, &none);
+	case LNET_RQ_LARGE:
+		queue_att(rp, r, ref, &replay_path_of(rp, r)->large_queue, &none);
 		break;
 	default:
 		queue_path(rp, r, ref);

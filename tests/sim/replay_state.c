@@ -184,7 +184,7 @@ static void ni_set2(struct replay *rp, const struct lnet_rec *r)
 	ns->turn = r->a[1];
 	ns->share_turn = turn + high(r->a[2]);
 	atomic_set(&ni->health, (int)(low(r->a[2]) & 0xffff));
-	ni->wear = (u16)(low(r->a[2]) >> 16);
+	ni->degradation = (u16)(low(r->a[2]) >> 16);
 	ni->peer_credits = (s32)low(r->a[3]);
 	ni->link_speed = high(r->a[3]);
 }
@@ -192,7 +192,7 @@ static void ni_set2(struct replay *rp, const struct lnet_rec *r)
 static void ni_set3(struct replay *rp, const struct lnet_rec *r)
 {
 	struct lnet_ni_shard *ns = &replay_ni_of(rp, r, r->op)->sh[r->shard];
-	struct lnet_seen *seen = r->kind == LNET_RK_NI3 ? ns->heard : ns->failed;
+	struct lnet_seen *seen = r->kind == LNET_RK_NI3 ? ns->responded : ns->failed;
 
 	seen[0] = (struct lnet_seen){ .who = low(r->a[0]), .ns = r->a[1] };
 	seen[1] = (struct lnet_seen){ .who = high(r->a[0]), .ns = r->a[2] };
@@ -215,7 +215,7 @@ static void peer_set(struct replay *rp, const struct lnet_rec *r)
 		INIT_LIST_HEAD(&peer->pnis);
 		INIT_LIST_HEAD(&peer->resolve);
 		INIT_LIST_HEAD(&peer->winwait);
-		INIT_LIST_HEAD(&peer->voided);
+		INIT_LIST_HEAD(&peer->expired);
 		at->next = rp->peers[r->peer % REPLAY_HASH];
 		rp->peers[r->peer % REPLAY_HASH] = at;
 	} else {
@@ -284,7 +284,7 @@ static void pni_set(struct replay *rp, const struct lnet_rec *r)
 	((struct replay_pni *)pni)->stale = false;
 	((struct replay_pni *)pni)->local = r->cls >> 1 & 1;
 	pni->deleted = r->cls & 1;
-	pni->said = r->att;
+	pni->status = r->att;
 	pni->net = low(r->a[3]);
 	pni->health = health;
 }
@@ -327,18 +327,18 @@ static struct lnet_path *path_make(struct lnet_peer_ni *pni, struct lnet_ni *ni,
 	struct lnet_path *path = &at->path;
 
 	INIT_LIST_HEAD(&path->link);
-	INIT_LIST_HEAD(&path->asked);
-	INIT_LIST_HEAD(&path->turns);
-	INIT_LIST_HEAD(&path->carried);
+	INIT_LIST_HEAD(&path->await_reply);
+	INIT_LIST_HEAD(&path->large_queue);
+	INIT_LIST_HEAD(&path->gw_paths);
 	INIT_LIST_HEAD(&path->reset);
-	INIT_LIST_HEAD(&path->line);
+	INIT_LIST_HEAD(&path->probe_link);
 	lnet_timer_init(&path->timer, LNET_TIMER_PATH);
 	path->ni = ni;
 	path->pni = pni;
 	path->hop = hop;
-	path->trunk = hop == pni ? path : lnet_path_find(hop, ni);
-	if (path->trunk && hop != pni)
-		list_add_tail(&path->carry, &path->trunk->carried);
+	path->first_hop = hop == pni ? path : lnet_path_find(hop, ni);
+	if (path->first_hop && hop != pni)
+		list_add_tail(&path->gw_link, &path->first_hop->gw_paths);
 	return path;
 }
 
@@ -353,7 +353,7 @@ static void path_set(struct replay *rp, const struct lnet_rec *r)
 		replay_differs(rp, r, "its router was not told of");
 	path = lnet_path_via(pni, ni, hop);
 	path = path ? path : path_make(pni, ni, hop);
-	if (!path->trunk)
+	if (!path->first_hop)
 		replay_differs(rp, r, "the path to its router was not told of");
 	((struct replay_path *)path)->stale = false;
 	list_move_tail(&path->link, &pni->paths);
@@ -363,7 +363,7 @@ static void path_set(struct replay *rp, const struct lnet_rec *r)
 	path->back_measured = r->cls >> 2 & 1;
 	path->recovering = r->att;
 	path->policy = (s32)r->a[1];
-	path->route = path->trunk == path ? NULL : &((struct replay_path *)path)->route;
+	path->route = path->first_hop == path ? NULL : &((struct replay_path *)path)->route;
 	if (path->route) {
 		path->route->priority = low(r->a[2]);
 		path->route->hops = (s32)high(r->a[2]);
@@ -382,12 +382,12 @@ static void path_set2(struct replay *rp, const struct lnet_rec *r)
 	if (((struct replay_path *)path)->known) {
 		replay_same(rp, r, "the round trip", r->a[0], path->srtt_ns);
 		replay_same(rp, r, "its variance", r->a[1], path->rttvar_ns);
-		replay_same(rp, r, "the last sign of life", r->a[2], path->evidence_ns);
+		replay_same(rp, r, "the last sign of life", r->a[2], path->liveness_ns);
 		replay_same(rp, r, "the time it is suspect since", r->a[3], path->suspect_ns);
 	}
 	path->srtt_ns = r->a[0];
 	path->rttvar_ns = r->a[1];
-	path->evidence_ns = r->a[2];
+	path->liveness_ns = r->a[2];
 	path->suspect_ns = r->a[3];
 }
 
@@ -415,13 +415,14 @@ static void path_set7(struct replay *rp, const struct lnet_rec *r)
 		replay_same(rp, r, "its longest pause", r->a[1], path->gap_ns);
 		replay_same(rp, r, "the time of that", r->a[2], path->gap_set_ns);
 		replay_same(rp, r, "its large requests", low(r->a[3]), path->nr_large);
-		replay_same(rp, r, "those that wait for a turn", high(r->a[3]), path->nr_turns);
+		replay_same(rp, r, "those that wait for a turn", high(r->a[3]),
+			    path->nr_large_queue);
 	}
 	path->busy_ns = r->a[0];
 	path->gap_ns = r->a[1];
 	path->gap_set_ns = r->a[2];
 	path->nr_large = low(r->a[3]);
-	path->nr_turns = high(r->a[3]);
+	path->nr_large_queue = high(r->a[3]);
 }
 
 static void path_set4(struct replay *rp, const struct lnet_rec *r)
@@ -481,9 +482,9 @@ static void peer_end(struct replay *rp, const struct lnet_rec *r)
 		list_for_each_entry_safe(path, next, &pni->paths, link)
 			if (((struct replay_path *)path)->stale) {
 				list_del_init(&path->link);
-				if (lnet_path_routed(path))
-					list_del_init(&path->carry);
-				list_del_init(&path->line);
+				if (lnet_path_is_routed(path))
+					list_del_init(&path->gw_link);
+				list_del_init(&path->probe_link);
 				lnet_timer_cancel(&peer->sh->wheel, &path->timer);
 			}
 		if (((struct replay_pni *)pni)->stale)

@@ -29,7 +29,7 @@ static u64 answer(struct lnet_shard *sh)
 
 /* ---- functions that may call the core -------------------------------------------------------- */
 
-void lnet_op_unname(struct lnet_pass *p, struct lnet_op *op)
+void lnet_op_free_id(struct lnet_pass *p, struct lnet_op *op)
 {
 	(void)op;
 	replay_nested(replay_of(p->ln), p->sh);
@@ -42,7 +42,7 @@ void replay_ping(struct lnet_pass *p, struct lnet_path *path, u64 timeout_ns)
 	replay_nested(replay_of(p->ln), p->sh);
 }
 
-void lnet_contact_doubt(struct lnet_pass *p, struct lnet_peer *peer)
+void lnet_session_doubt(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	(void)p;
 	(void)peer;
@@ -54,7 +54,7 @@ void lnet_gateway_lost(struct lnet_pass *p, struct lnet_peer *peer)
 	(void)peer;
 }
 
-void lnet_contact_lost(struct lnet_pass *p, struct lnet_peer *peer)
+void lnet_session_path_lost(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	(void)p;
 	(void)peer;
@@ -62,14 +62,14 @@ void lnet_contact_lost(struct lnet_pass *p, struct lnet_peer *peer)
 
 /* ---- functions with a result ----------------------------------------------------------------- */
 
-bool lnet_contact_ready(struct lnet_pass *p, struct lnet_peer *peer)
+bool lnet_session_is_ready(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	(void)peer;
 	replay_nested(replay_of(p->ln), p->sh);
 	return false;
 }
 
-bool lnet_contact_granted(const struct lnet_peer *peer)
+bool lnet_session_is_open(const struct lnet_peer *peer)
 {
 	(void)peer;
 	return false;
@@ -110,7 +110,7 @@ bool lnet_md_aborted(const struct lnet_md *md)
 	return false;
 }
 
-bool lnet_op_name(struct lnet_pass *p, struct lnet_op *op)
+bool lnet_op_draw_id(struct lnet_pass *p, struct lnet_op *op)
 {
 	(void)op;
 	return answer(p->sh);
@@ -189,7 +189,7 @@ void lnet_md_post(struct lnet_pass *p, struct lnet_md *md, struct lnet_evt *e, b
 #define NOTHING(name, ...) void name(__VA_ARGS__) { }
 NOTHING(lnet_ni_get, struct lnet_ni *ni)
 NOTHING(lnet_ni_put, struct lnet_ni *ni)
-NOTHING(lnet_op_park_window, struct lnet_pass *p, struct lnet_op *op)
+NOTHING(lnet_op_wait_window, struct lnet_pass *p, struct lnet_op *op)
 NOTHING(lnet_ops_reselect_path, struct lnet_pass *p, struct lnet_path *path)
 NOTHING(lnet_op_wire, struct lnet_op *op)
 NOTHING(lnet_peer_get, struct lnet_peer *peer)
@@ -197,7 +197,7 @@ NOTHING(lnet_peer_put, struct lnet_peer *peer)
 NOTHING(lnet_peer_ni_hold, struct lnet_peer_ni *pni)
 NOTHING(lnet_peer_ni_put, struct lnet_peer_ni *pni)
 NOTHING(lnet_rx_want_stop, struct lnet_pass *p, struct lnet_rx *rx)
-NOTHING(lnet_stat_answer, struct lnet_pass *p, struct lnet_path *path, const struct lnet_op *op)
+NOTHING(lnet_stat_reply, struct lnet_pass *p, struct lnet_path *path, const struct lnet_op *op)
 NOTHING(lnet_stat_end, struct lnet_shard *sh, const struct lnet_op *op)
 NOTHING(lnet_stat_posted, struct lnet_pass *p, struct lnet_path *path, const struct lnet_op *op,
 	u64 ns)

@@ -373,9 +373,9 @@ static void count_node(struct sim_counts *c, const struct lnet *ln)
 	ADD(dup_taken, dup_taken);
 	ADD(dup_final, dup_final);
 	ADD(dup_old, dup_old);
-	ADD(dup_answer, dup_answer);
+	ADD(dup_reply, dup_reply);
 	ADD(no_window, no_window);
-	ADD(openings, openings);
+	ADD(session_opens, session_opens);
 	ADD(windows_dropped, windows_dropped);
 	ADD(recovery_pings, recovery_pings);
 	ADD(path_lost, path_lost);

@@ -119,9 +119,9 @@ struct sim_counts {			/* events of a run, for the report; summed over seeds */
 	u64 met;			/* of them affected by a fault */
 	u64 fault[SIM_NR_FAULTS];	/* messages or events by kind */
 	u64 events, steps;
-	u64 requests, ok, failed, perhaps, effects;
-	u64 resends, hedges, hedge_wins, suspects, dup_taken, dup_final, dup_old, dup_answer,
-		no_window, openings;
+	u64 requests, ok, failed, unknown, effects;
+	u64 resends, hedges, hedge_wins, suspects, dup_taken, dup_final, dup_old, dup_reply,
+		no_window, session_opens;
 	u64 windows_dropped, recovery_pings, path_lost;
 	u64 outcome[32];		/* failures by errno % 32 */
 	u64 stall_max_ns;

@@ -637,7 +637,7 @@ static const struct {
 } modes[] = {
 	{ "random", random_bytes }, { "truncated", truncated }, { "hellos", hellos },
 	{ "headers", headers }, { "noops", noops }, { "anything", anything }, { "grants", grants },
-	{ "openings", openings }, { "deaf-pings", deaf_pings }, { "deaf-grants", deaf_grants },
+	{ "session_opens", openings }, { "deaf-pings", deaf_pings }, { "deaf-grants", deaf_grants },
 	{ "deaf-cookies", deaf_cookies }, { "names", names }, { "silent", silent },
 };
 

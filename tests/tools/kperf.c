@@ -38,7 +38,7 @@ static struct {
 } opt;
 
 static struct {
-	unsigned long long ok, failed, perhaps, corrupted, suppressed;
+	unsigned long long ok, failed, unknown, corrupted, suppressed;
 	uint32_t resent, hedged, slowest_us;
 	uint32_t sent[MAX_RAILS], base[MAX_RAILS];	/* now; in earlier lives */
 	int64_t first_ns, last_ns, gap_ns, max_gap_ns;
@@ -187,7 +187,7 @@ static void take_final(const struct perf_rec *rec)
 
 	if (rec->status) {
 		sum.corrupted += rec->status == -EBADMSG;
-		sum.perhaps += rec->status != -EBADMSG && rec->a;
+		sum.unknown += rec->status != -EBADMSG && rec->a;
 		sum.failed += rec->status != -EBADMSG && !rec->a;
 		return;
 	}
@@ -264,11 +264,11 @@ static void end(void)
 		printf("{\"done\": %llu, \"failed\": %llu, \"perhaps\": %llu, \"corrupted\": %llu, "
 		       "\"latency_us\": {\"p50\": %u, \"p99\": %u, \"max\": %u}, "
 		       "\"gap_ms\": %.1f}\n",
-		       sum.ok, sum.failed, sum.perhaps, sum.corrupted, quantile_us(50),
+		       sum.ok, sum.failed, sum.unknown, sum.corrupted, quantile_us(50),
 		       quantile_us(99), sum.slowest_us,
 		       (double)sum.max_gap_ns / 1e6);
 	printf("%llu done, %llu failed, %llu perhaps done, %llu corrupted\n", sum.ok, sum.failed,
-	       sum.perhaps, sum.corrupted);
+	       sum.unknown, sum.corrupted);
 	if (opt.client)
 		printf("slowest %.1f ms; longest gap %.1f ms\n", sum.slowest_us / 1e3,
 		       (double)sum.max_gap_ns / 1e6);
@@ -369,5 +369,5 @@ int main(int argc, char **argv)
 	errno = err;
 	if (err)
 		die("the load failed");
-	return (opt.client && (sum.failed || sum.perhaps)) || sum.corrupted;
+	return (opt.client && (sum.failed || sum.unknown)) || sum.corrupted;
 }

@@ -132,7 +132,7 @@ static void receive(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni
 	if (!rx)
 		must(-ENOMEM, "rx");
 	switch (lnet_rx_begin(p, ni, rx, hdr, from)) {
-	case LNET_LAND:
+	case LNET_RECEIVE:
 		lnet_buf_write(&rx->into, 0, data, rx->want);
 		lnet_rx_done(p, rx, LNET_OK);
 		break;
@@ -190,7 +190,7 @@ static void echo_work(struct lnet_pass *p, struct lnet_ni *ni)
 		from = att->pni;
 		lnet_peer_ni_hold(from);
 		lnet_att_done(p, att, LNET_OK, 1);
-		lnet_path_evidence(p, ni, from, 0);
+		lnet_path_liveness(p, ni, from, 0);
 		if (answer(&asked, &hdr, data, sizeof(data)))
 			receive(p, ni, from, &hdr, data);
 		lnet_pass_relax(p);
@@ -273,7 +273,7 @@ static const struct lnet_lnd_ops echo_ops = {
 	.flush = echo_flush,
 	.work = echo_work,
 	.cancel = echo_cancel,
-	.land = echo_rx,
+	.receive = echo_rx,
 	.rx_stop = echo_rx,
 };
 

@@ -267,7 +267,7 @@ static void test_delivery(struct contract_pair *pair)
 	run_until_landed(pair, NR_MANY);
 	list_for_each_entry(msg, &msgs, link) {
 		CU_ASSERT(msg->taken);
-		CU_ASSERT(msg->how == LNET_OK || msg->how == LNET_CONFIRMED);
+		CU_ASSERT(msg->how == LNET_OK || msg->how == LNET_ACKNOWLEDGED);
 	}
 	each_landed_well(receiver(pair));
 	msgs_free(&msgs);
@@ -340,8 +340,8 @@ static void land_waiting(struct contract_node *node)
 		if (!got->waits)
 			continue;
 		got->waits = false;
-		got->rx.verdict = got->plan == PLAN_LATER_SKIP ? LNET_SKIP : LNET_LAND;
-		node->ni->ops->land(&p, node->ni, &got->rx);
+		got->rx.verdict = got->plan == PLAN_LATER_SKIP ? LNET_SKIP : LNET_RECEIVE;
+		node->ni->ops->receive(&p, node->ni, &got->rx);
 	}
 	lnet_pass_end(&p);
 }
@@ -459,7 +459,7 @@ static void test_cancel_unsent(struct contract_pair *pair)
 	lnet_pass_end(&p);
 	run_until_given(pair, &msgs);
 	list_for_each_entry(msg, &msgs, link)
-		arrived += msg->how == LNET_OK || msg->how == LNET_CONFIRMED;
+		arrived += msg->how == LNET_OK || msg->how == LNET_ACKNOWLEDGED;
 	run_until_landed(pair, arrived);
 	cancel_all(node, &msgs, LNET_CANCEL_UNSENT);	/* all completed: ignored */
 	msgs_free(&msgs);
@@ -567,7 +567,7 @@ static void test_deadline(struct contract_pair *pair)
 	}
 	run_until_given(pair, &msgs);
 	list_for_each_entry(msg, &msgs, link) {
-		if (!msg->taken || msg->how == LNET_OK || msg->how == LNET_CONFIRMED)
+		if (!msg->taken || msg->how == LNET_OK || msg->how == LNET_ACKNOWLEDGED)
 			continue;
 		CU_ASSERT(is_timeout(msg->how));
 		CU_ASSERT(msg->done_ns >= deadline_ns);

@@ -150,7 +150,7 @@ static void drop_waiting(struct contract_node *node)
 			continue;
 		got->waits = false;
 		got->rx.verdict = LNET_SKIP;
-		node->ni->ops->land(&p, node->ni, &got->rx);
+		node->ni->ops->receive(&p, node->ni, &got->rx);
 	}
 	lnet_pass_end(&p);
 }
@@ -469,7 +469,7 @@ void lnet_path_lost(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni
 	list_add_tail(&lost->link, &node->lost);
 }
 
-void lnet_path_evidence(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni *to,
+void lnet_path_liveness(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni *to,
 			u64 rtt_ns)
 {
 	must_run(node_of(ni->ln));
@@ -506,8 +506,8 @@ static void aim(struct got *got)
 }
 
 static const u8 first_verdict[] = {
-	[PLAN_LAND] = LNET_LAND,	   [PLAN_SKIP] = LNET_SKIP,
-	[PLAN_CLOSE] = LNET_CLOSE,	   [PLAN_STOP] = LNET_LAND,
+	[PLAN_LAND] = LNET_RECEIVE,	   [PLAN_SKIP] = LNET_SKIP,
+	[PLAN_CLOSE] = LNET_CLOSE,	   [PLAN_STOP] = LNET_RECEIVE,
 	[PLAN_LATER_LAND] = LNET_LATER,	   [PLAN_LATER_SKIP] = LNET_LATER,
 	[PLAN_LATER_AT_ONCE] = LNET_LATER,
 };
@@ -540,8 +540,8 @@ enum lnet_verdict lnet_rx_begin(struct lnet_pass *p, struct lnet_ni *ni, struct 
 	got->waits = verdict == LNET_LATER;
 	if (got->plan == PLAN_LATER_AT_ONCE) {
 		got->waits = false;
-		rx->verdict = LNET_LAND;
-		ni->ops->land(p, ni, rx);
+		rx->verdict = LNET_RECEIVE;
+		ni->ops->receive(p, ni, rx);
 	}
 	return verdict;
 }
@@ -556,7 +556,7 @@ void lnet_rx_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how
 	struct got *got = got_of(rx);
 
 	must_run(got->node);
-	CU_ASSERT(got->begun && !got->waits && rx->verdict == LNET_LAND);
+	CU_ASSERT(got->begun && !got->waits && rx->verdict == LNET_RECEIVE);
 	got->nr_done++;
 	UNIT_EQUAL(got->nr_done, 1, "times a landing ended");
 	got->how = how;

@@ -10,9 +10,9 @@ enum plan {
 	PLAN_LAND,
 	PLAN_SKIP,
 	PLAN_CLOSE,
-	PLAN_LATER_LAND,	/* the suite calls ops->land later */
+	PLAN_LATER_LAND,	/* the suite calls ops->receive later */
 	PLAN_LATER_SKIP,
-	/* ops->land is called while rx_begin() still runs, as from another thread */
+	/* ops->receive is called while rx_begin() still runs, as from another thread */
 	PLAN_LATER_AT_ONCE,
 	PLAN_STOP,		/* the suite calls ops->rx_stop later */
 };

@@ -28,7 +28,7 @@
 #define lnet_att_len		contract_att_len
 #define lnet_att_hdr_like	contract_att_hdr_like
 #define lnet_path_lost		contract_path_lost
-#define lnet_path_evidence	contract_path_evidence
+#define lnet_path_liveness	contract_path_evidence
 #define lnet_ni_kick		contract_ni_kick
 #define lnet_ni_link		contract_ni_link
 #define lnet_ni_loss		contract_ni_loss

@@ -35,7 +35,7 @@ static const struct edge all[] = {
 #undef STATE
 #undef EDGE
 #define STATE(s)
-#define EDGE(a, b) { PLAT_MACHINE_contact, a, b, #a " -> " #b },
+#define EDGE(a, b) { PLAT_MACHINE_session, a, b, #a " -> " #b },
 #include "model/states/contact.def"
 #undef STATE
 #undef EDGE

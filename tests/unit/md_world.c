@@ -90,7 +90,7 @@ void lnet_rx_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict 
 
 	might_sleep();
 	CU_ASSERT_PTR_NULL(p->sh);
-	CU_ASSERT_EQUAL(rx->parked, 0);
+	CU_ASSERT_EQUAL(rx->lazy_queued, 0);
 	w->told[w->nr_told++ % ARRAY_SIZE(w->told)] = (struct mw_told){ rx, v, why };
 }
 
@@ -135,7 +135,7 @@ void mw_fini(struct mw *w)
 {
 	struct lnet_md_tables *t = w->ln.md_tables;
 
-	UNIT_EQUAL(atomic_read(&t->nr_parked), 0, "nothing parked at the end");
+	UNIT_EQUAL(atomic_read(&t->nr_lazy_queued), 0, "nothing parked at the end");
 	lnet_md_tables_fini(&w->ln);
 	UNIT_EQUAL(w->nr_evts, 0, "no event left at the end");
 }

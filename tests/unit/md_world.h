@@ -45,7 +45,7 @@
 #define lnet_me_unlink		mw_me_unlink
 #define lnet_me_free		mw_me_free
 #define lnet_match		mw_match
-#define lnet_match_parked	mw_match_parked
+#define lnet_match_lazy	mw_match_parked
 #define lnet_match_unpark	mw_match_unpark
 #define lnet_match_tell		mw_match_tell
 #define lnet_match_expire	mw_match_expire

@@ -88,7 +88,7 @@ const struct lnet_lnd_ops fake_tcp_ops = {
 	.ni_stop = fake_stop,
 	.send = fake_send,
 	.cancel = fake_cancel,
-	.land = fake_rx,
+	.receive = fake_rx,
 	.rx_stop = fake_rx,
 	.peer_gone = fake_gone,
 };
@@ -125,9 +125,9 @@ static struct lnet_op *asked(struct lnet_shard *sh)
 	struct lnet_op *op;
 
 	list_for_each_entry(op, &sh->live, all)
-		if (op->type == LNET_OP_GET && op->copy && lnet_op_is_idempotent(op) &&
+		if (op->type == LNET_OP_GET && op->sbuf && lnet_op_is_idempotent(op) &&
 		    op->binding == LNET_BIND_FIXED &&
-		    !lnet_op_over(op))
+		    !lnet_op_is_over(op))
 			return op;
 	return NULL;
 }
@@ -150,13 +150,13 @@ static bool answer_one(struct lnet *ln, struct lnet_shard *sh, const void *info,
 	lnet_enter(&p, sh);
 	op = asked(sh);
 	if (op && refuses && refuses(&op->target)) {
-		op->mlength = info_of(&op->target, op->copy->data, op->len);
+		op->mlength = info_of(&op->target, op->sbuf->data, op->len);
 	} else if (op) {
 		op->mlength = min(len, op->len);
-		memcpy(op->copy->data, info, op->mlength);
+		memcpy(op->sbuf->data, info, op->mlength);
 	}
 	if (op)
-		lnet_op_answered(&p, op, NULL);
+		lnet_op_replied(&p, op, NULL);
 	lnet_pass_end(&p);
 	node_work(ln);
 	return op;
@@ -192,10 +192,10 @@ int node_ni_add(struct lnet *ln, const char *nid_text)
 	return lnet_ni_add(ln, &cfg);
 }
 
-struct lnet_copy *node_list_from(unsigned int at, unsigned int nr, bool mixed, u32 *len)
+struct lnet_sbuf *node_list_from(unsigned int at, unsigned int nr, bool mixed, u32 *len)
 {
 	struct lnet_pinginfo_ni *nis = calloc(nr, sizeof(*nis));
-	struct lnet_copy *c = lnet_copy_new(64 * nr);
+	struct lnet_sbuf *c = lnet_sbuf_new(64 * nr);
 	char text[48];
 	unsigned int i;
 	int rc;

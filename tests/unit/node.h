@@ -48,7 +48,7 @@ void node_answer(struct lnet *ln, const void *info, u32 len,
  * Encodes the ping info of a multi-rail node with @nr NIDs, from number @at on. If @mixed, every
  * second NID is an IPv6 address. The caller drops the returned reference.
  */
-struct lnet_copy *node_list_from(unsigned int at, unsigned int nr, bool mixed, u32 *len);
+struct lnet_sbuf *node_list_from(unsigned int at, unsigned int nr, bool mixed, u32 *len);
 struct lnet_nid nid(const char *text);
 int node_ni_add(struct lnet *ln, const char *nid_text);
 extern struct fake_env node_env;

@@ -11,7 +11,7 @@
 #include "shard/shard.h"
 #include "shard/hooks.h"
 
-#define WORLD_MAX 18		/* its square is above LNET_LOOK_MAX */
+#define WORLD_MAX 18		/* its square is above LNET_CANDS_MAX */
 
 struct world {
 	struct lnet_env env;		/* first, because the ops cast back */
@@ -147,13 +147,13 @@ static inline void world_join(struct world *w)
 				continue;
 			path->ni = w->ni[n];
 			path->pni = path->hop = &w->pni[p];
-			path->trunk = path;
-			INIT_LIST_HEAD(&path->carried);
+			path->first_hop = path;
+			INIT_LIST_HEAD(&path->gw_paths);
 			path->ix = w->nr_path++;
 			path->health = LNET_HEALTH_MAX;
-			INIT_LIST_HEAD(&path->asked);
+			INIT_LIST_HEAD(&path->await_reply);
 			INIT_LIST_HEAD(&path->reset);
-			INIT_LIST_HEAD(&path->line);
+			INIT_LIST_HEAD(&path->probe_link);
 			INIT_LIST_HEAD(&path->timer.link);
 			path->timer.kind = LNET_TIMER_PATH;
 			list_add_tail(&path->link, &path->pni->paths);

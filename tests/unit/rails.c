@@ -202,10 +202,10 @@ static struct rails_rule *rule_of(const struct rails_msg *m)
 
 static int type_of(const struct lnet_op *op)
 {
-	if (op->kind != LNET_KIND_USER && lnet_op_request(op))
+	if (op->kind != LNET_KIND_USER && lnet_op_is_request(op))
 		return RAILS_CORE;
 	/* The REPLY to a ping or session open has a small buffer and no entry, or is empty. */
-	if (op->type == LNET_OP_REPLY && !op->entry && (op->copy || (!op->md && !op->len)))
+	if (op->type == LNET_OP_REPLY && !op->entry && (op->sbuf || (!op->md && !op->len)))
 		return RAILS_CORE;
 	return op->type;
 }
@@ -310,9 +310,9 @@ static void note_sent(const struct lnet_att *att, const struct rails_msg *m)
 		rails.last = *m;
 		rails.last.data = NULL;
 	}
-	if (lnet_op_request(att->op) && tag < RAILS_TAGS && m->type != RAILS_CORE) {
+	if (lnet_op_is_request(att->op) && tag < RAILS_TAGS && m->type != RAILS_CORE) {
 		rails.req[tag].nr_attempts++;
-		if (m->type == RAILS_PUT && m->hdr.msg.put.ptl_index < LNET_PORTAL_MARK)
+		if (m->type == RAILS_PUT && m->hdr.msg.put.ptl_index < LNET_PORTAL_TRACKED)
 			rails.req[tag].nr_plain++;
 		rails.req[tag].on_rail[m->rail]++;
 	}
@@ -352,7 +352,7 @@ static void carry(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att,
 	} else if (fate == FATE_POST_FAIL) {
 		lnet_att_done(p, att, r->how, epoch);
 	} else {
-		lnet_att_done(p, att, fate == FATE_CONFIRM ? LNET_CONFIRMED : LNET_OK, epoch);
+		lnet_att_done(p, att, fate == FATE_CONFIRM ? LNET_ACKNOWLEDGED : LNET_OK, epoch);
 	}
 }
 
@@ -483,11 +483,11 @@ static void deliver_to(struct rails_node *n, struct rails_msg *m)
 	lnet_pass_begin(&p, n->ln, LNET_PASS_DRIVER);
 	rx = lnet_rx_get(&p);
 	v = rx ? lnet_rx_begin(&p, ni, rx, &m->hdr, from) : LNET_SKIP;
-	if (v == LNET_LAND && m->half) {
+	if (v == LNET_RECEIVE && m->half) {
 		h = hold(&rails.landing, ni, m);
 		h->rx = rx;
 		lnet_buf_write(&rx->into, 0, m->data, rx->want / 2);
-	} else if (v == LNET_LAND) {
+	} else if (v == LNET_RECEIVE) {
 		land_now(&p, rx, m);
 		rails_msg_free(m);
 	} else if (v == LNET_LATER) {
@@ -510,7 +510,7 @@ static bool stock_drops(struct rails_msg *m)
 	if (m->from < RAILS_NODES && rails.node[m->from].stock && m->type == RAILS_CORE &&
 	    m->len >= 8 && (m->hdr.type == LNET_MSG_REPLY || m->hdr.type == LNET_MSG_PUT))
 		put_unaligned_le32(get_unaligned_le32(m->data + 4) & ~LNET_FEAT_OPEN, m->data + 4);
-	return rails.node[m->to].stock && portal >= LNET_PORTAL_MARK;
+	return rails.node[m->to].stock && portal >= LNET_PORTAL_TRACKED;
 }
 
 void rails_deliver(void)
@@ -678,7 +678,7 @@ static void rails_flush(struct lnet_pass *p, struct lnet_ni *ni)
 const struct lnet_lnd_ops rails_ops = {
 	.name = "rails", .type = LNET_LND_TCP, .inline_max = 4096, .peer_timeout = 180,
 	.peer_credits = 8, .credits = 256, .ni_start = rails_start, .ni_stop = rails_stop,
-	.send = rails_send, .flush = rails_flush, .cancel = rails_cancel, .land = rails_op_land,
+	.send = rails_send, .flush = rails_flush, .cancel = rails_cancel, .receive = rails_op_land,
 	.rx_stop = rails_rx_stop,
 };
 

@@ -77,7 +77,7 @@ struct rails_req {		/* by tag */
 	unsigned int nr_copies;	/* duplicates of its messages */
 	unsigned int nr_plain;	/* untracked attempts of a PUT */
 	int status;
-	bool perhaps;
+	bool unknown;
 	u8 kind;
 	u32 mlength;
 	u64 end_ns, latency_ns, started_ns;

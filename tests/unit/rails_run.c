@@ -93,7 +93,7 @@ static void count_own(struct rails_req *r, const struct lnet_event *ev)
 		return;
 	r->nr_final++;
 	r->status = ev->status;
-	r->perhaps = ev->perhaps;
+	r->unknown = ev->delivery_unknown;
 	UNIT_EQUAL(ev->status, lnet_outcomes[ev->outcome].err, "its outcome's status");
 	r->kind = ev->kind;
 	r->mlength = ev->mlength;
@@ -298,7 +298,7 @@ static void check_pni(const struct lnet_peer_ni *pni)
 	list_for_each_entry(path, &pni->paths, link) {
 		UNIT_EQUAL(path->nr_wire, 0, "nothing with a driver");
 		UNIT_EQUAL(path->nr_large, 0, "no turn is taken");
-		CU_ASSERT(list_empty(&path->asked) && list_empty(&path->turns));
+		CU_ASSERT(list_empty(&path->await_reply) && list_empty(&path->large_queue));
 	}
 }
 

@@ -15,11 +15,11 @@ struct rails_msg sessions_message(unsigned int from, unsigned int rail, u32 type
 	m.hdr.src_pid = m.hdr.dest_pid = LNET_PID;
 	if (type == LNET_MSG_PUT) {
 		m.hdr.msg.put.ack_wmd = (struct lnet_handle){ { cookie0, cookie1 } };
-		m.hdr.msg.put.ptl_index = LNET_PORTAL_MARK + RAILS_PORTAL;
+		m.hdr.msg.put.ptl_index = LNET_PORTAL_TRACKED + RAILS_PORTAL;
 		m.hdr.msg.put.match_bits = 500;
 	} else {
 		m.hdr.msg.get.return_wmd = (struct lnet_handle){ { cookie0, cookie1 } };
-		m.hdr.msg.get.ptl_index = LNET_PORTAL_MARK + RAILS_PORTAL;
+		m.hdr.msg.get.ptl_index = LNET_PORTAL_TRACKED + RAILS_PORTAL;
 		m.hdr.msg.get.sink_length = 64;
 	}
 	return m;
@@ -29,7 +29,7 @@ void sessions_open(unsigned int from, u64 instance, u64 nonce)
 {
 	struct rails_msg m = sessions_message(from, 0, LNET_MSG_GET, instance, nonce);
 
-	m.hdr.msg.get.ptl_index = LNET_PORTAL_MARK;
+	m.hdr.msg.get.ptl_index = LNET_PORTAL_TRACKED;
 	m.hdr.msg.get.match_bits = LNET_OPEN_MATCHBITS;
 	rails_again(&m);
 	rails_pump();
@@ -40,22 +40,22 @@ struct lnet_window *sessions_newest(void)
 	return list_first_entry(&rails.node[1].ln->shard[0].windows, struct lnet_window, link);
 }
 
-void sessions_confirm(unsigned int from, u64 grant, u64 seq)
+void sessions_confirm(unsigned int from, u64 session_id, u64 seq)
 {
-	struct rails_msg m = sessions_message(from, 0, LNET_MSG_PUT, grant, seq);
+	struct rails_msg m = sessions_message(from, 0, LNET_MSG_PUT, session_id, seq);
 
-	m.hdr.msg.put.ptl_index = LNET_PORTAL_MARK;
+	m.hdr.msg.put.ptl_index = LNET_PORTAL_TRACKED;
 	m.hdr.msg.put.match_bits = LNET_CONFIRM_MATCHBITS;
 	rails_again(&m);
 	rails_pump();
 }
 
-void sessions_put(unsigned int from, u32 portal, u64 grant, u64 seq)
+void sessions_put(unsigned int from, u32 portal, u64 session_id, u64 seq)
 {
-	struct rails_msg m = sessions_message(from, 0, LNET_MSG_PUT, grant,
-				     seq | (seq - 1) << 48 | LNET_NAME_ALONE);
+	struct rails_msg m = sessions_message(from, 0, LNET_MSG_PUT, session_id,
+				     seq | (seq - 1) << 48 | LNET_REQID_ALONE);
 
-	m.hdr.msg.put.ptl_index = LNET_PORTAL_MARK + portal;
+	m.hdr.msg.put.ptl_index = LNET_PORTAL_TRACKED + portal;
 	rails_again(&m);
 	rails_pump();
 }

@@ -12,9 +12,9 @@
 struct rails_msg sessions_message(unsigned int from, unsigned int rail, u32 type, u64 cookie0,
 				  u64 cookie1);
 void sessions_open(unsigned int from, u64 instance, u64 nonce);	/* a session open request */
-void sessions_confirm(unsigned int from, u64 grant, u64 seq);
+void sessions_confirm(unsigned int from, u64 session_id, u64 seq);
 /* A tracked PUT that leaves all earlier sequences unfinished. RAILS_PORTAL + 1 has no match. */
-void sessions_put(unsigned int from, u32 portal, u64 grant, u64 seq);
+void sessions_put(unsigned int from, u32 portal, u64 session_id, u64 seq);
 struct lnet_window *sessions_newest(void);	/* the window of node 1 that was used last */
 
 #endif

@@ -44,7 +44,7 @@ static void test_set(void)
 		CU_ASSERT(theirs->shut && !fake_is_open(theirs));
 		CU_ASSERT(fake_is_open(mine));
 		UNIT_EQUAL(fake_nr_lost(), 0, "sets lost");
-		UNIT_EQUAL(fw.sn->c[SOCK_C_refused_address], 1, "counted");
+		UNIT_EQUAL(fw.sn->c[SOCK_C_rejected_address], 1, "counted");
 		UNIT_EQUAL(mine->nr_out, LNET_KSOCK_SIZE, "the open set is probed");
 		come(STRANGER, true, A, incarnation);
 		UNIT_EQUAL(mine->nr_out, LNET_KSOCK_SIZE, "once for a while");

@@ -120,7 +120,7 @@ static void test_leaving_peer(void)
 	rails_pump();
 	UNIT_EQUAL(rails_done(tag), 1, "ended");
 	UNIT_EQUAL(rails.req[tag].status, -EHOSTUNREACH, "nowhere to go");
-	UNIT_EQUAL(rails.req[tag].perhaps, false, "certainly not delivered");
+	UNIT_EQUAL(rails.req[tag].unknown, false, "certainly not delivered");
 	rails_end();
 }
 

@@ -74,7 +74,7 @@ static void test_wait_ni(void)
 	UNIT_EQUAL(rails_ni(0, 0)->sh[0].credits, 0, "none");
 	rails_run(200 * RAILS_MS);
 	UNIT_EQUAL(rails.req[a].status, -ETIMEDOUT, "given up");
-	UNIT_EQUAL(rails.req[a].perhaps, false, "never sent");
+	UNIT_EQUAL(rails.req[a].unknown, false, "never sent");
 	UNIT_EQUAL(rails_path(0, 2, 0)->pni->credits, 1, "back");
 	rails_give(LNET_OK);
 	rails_run(RAILS_MS);
@@ -167,7 +167,7 @@ static void test_conserved(void)
 			if (r->nr_final && !r->status)
 				UNIT_EQUAL(r->nr_effects, 1, "success is one effect");
 			if (r->nr_effects && r->status)
-				CU_ASSERT(r->perhaps);
+				CU_ASSERT(r->unknown);
 			resends = r->nr_attempts ? r->nr_attempts - 1 : 0;
 			CU_ASSERT(resends <= seed % 5 + (seed % 5 ? 3 : 0));
 		}

@@ -72,9 +72,9 @@ static void test_port(void)
 		expect(name, 1000, 1000, 1000, 1000);
 		UNIT_EQUAL(w->path[A1_B2].health, 0, name);
 		UNIT_EQUAL(w->path[A1_B2].recovering, RECOVER_SLOW, name);
-		CU_ASSERT_FALSE(lnet_path_whole(&w->path[A1_B2]));
-		CU_ASSERT_TRUE(lnet_path_whole(&w->path[A1_B1]));
-		CU_ASSERT_TRUE(lnet_path_whole(&w->path[A2_B2]));
+		CU_ASSERT_FALSE(lnet_path_is_healthy(&w->path[A1_B2]));
+		CU_ASSERT_TRUE(lnet_path_is_healthy(&w->path[A1_B1]));
+		CU_ASSERT_TRUE(lnet_path_is_healthy(&w->path[A2_B2]));
 		teardown();
 	}
 }
@@ -190,7 +190,8 @@ static void test_shards(void)
 	w->path[A1_B1].ni = w->path[A1_B2].ni = two;
 	w->ln.nr_shards = 2;
 	for (i = 0; i < 2; i++) {
-		two->sh[1].heard[0] = (struct lnet_seen){ .ns = w->now_ns + 99 * MS, .who = 77 };
+		two->sh[1].responded[0] =
+			(struct lnet_seen){ .ns = w->now_ns + 99 * MS, .who = 77 };
 		heard(A1_B1);
 		silence(A1_B1, LNET_NETWORK_TIMEOUT, 0);
 	}
@@ -230,7 +231,7 @@ static void test_pair_heals(void)
 	all_heard();
 	silence(A1_B2, LNET_NETWORK_TIMEOUT, ALL & ~BIT_OF(A1_B2));
 	run(SEC, MS / 4, &lively);
-	CU_ASSERT_TRUE(lnet_path_whole(&w->path[A1_B2]));
+	CU_ASSERT_TRUE(lnet_path_is_healthy(&w->path[A1_B2]));
 	UNIT_EQUAL(nr_pings, 100, "lnt-035: a point each");
 	for (i = 0; i < nr_pings; i++)
 		CU_ASSERT_PTR_EQUAL(pings[i].path, &w->path[A1_B2]);

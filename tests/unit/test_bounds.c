@@ -34,8 +34,8 @@ static struct lnet_window *receiver(void)
 {
 	struct lnet *ln = rails.node[1].ln;
 
-	return lnet_window_find(&ln->shard[lnet_grant_shard(ln, sender()->grant)],
-				sender()->grant);
+	return lnet_window_find(&ln->shard[lnet_session_shard(ln, sender()->session_id)],
+				sender()->session_id);
 }
 
 /* Submits @nr requests of all kinds in turn; returns the last tag. */
@@ -58,7 +58,7 @@ static u64 most;
 
 static void look(struct rails_node *n, const struct lnet_event *ev)
 {
-	if (n->ix == 0 && sender()->grant)
+	if (n->ix == 0 && sender()->session_id)
 		most = max(most, sender()->next - sender()->oldest);
 }
 
@@ -112,7 +112,7 @@ static void test_held_up(void)
 	last = some(20);
 	rails_run(100 * RAILS_MS);
 	UNIT_EQUAL(sender()->next - sender()->oldest, 4, "full");
-	UNIT_EQUAL(receiver()->high - receiver()->floor < 4, 1, "as the receiver sees it");
+	UNIT_EQUAL(receiver()->high - receiver()->low < 4, 1, "as the receiver sees it");
 	UNIT_EQUAL(rails_done(3) + rails_done(4), 2, "those within it are done");
 	UNIT_EQUAL(rails_done(6), 0, "those beyond it wait");
 	rails_release();
@@ -187,9 +187,9 @@ static void jump(u64 seq)
 {
 	struct lnet_window *w = receiver();
 
-	sender()->next = sender()->oldest = sender()->told = seq;
+	sender()->next = sender()->oldest = sender()->advertised = seq;
 	sender()->seen = seq - 1;
-	w->floor = seq;
+	w->low = seq;
 	w->high = seq - 1;
 }
 
@@ -197,12 +197,12 @@ static void jump(u64 seq)
 static void test_last_sequence(void)
 {
 	unsigned int left, first, last;
-	u64 openings, grant;
+	u64 opens, session_id;
 
 	for (left = 0; left < 12; left += 3) {
 		rails_begin(NULL);
-		openings = rails_stat(1, LNET_C_openings);
-		grant = sender()->grant;
+		opens = rails_stat(1, LNET_C_session_opens);
+		session_id = sender()->session_id;
 		jump(SEQ_LAST - left + 1);
 		faults();
 		first = rails.nr_tags + 1;
@@ -212,8 +212,8 @@ static void test_last_sequence(void)
 		rails_release();
 		rails_run(15 * NSEC_PER_SEC);
 		check_all(first, last);
-		UNIT_EQUAL(rails_stat(1, LNET_C_openings), openings + 1, "opened again, once");
-		UNIT_EQUAL(sender()->grant != grant, 1, "another grant");
+		UNIT_EQUAL(rails_stat(1, LNET_C_session_opens), opens + 1, "opened again, once");
+		UNIT_EQUAL(sender()->session_id != session_id, 1, "another grant");
 		UNIT_EQUAL(sender()->next, 30 - left + 1, "from one on");
 		rails_end();
 	}
@@ -235,25 +235,25 @@ static void test_all_busy(void)
 	UNIT_EQUAL(rails.node[3].ln->shard[0].nr_windows, 2, "as many as may be");
 	tag[0] = rails_put(2, 3, 64, LNET_ACK, 0);
 	rails_run(RAILS_MS);
-	CU_ASSERT(rails_stat(3, LNET_C_openings_refused) > 0);
+	CU_ASSERT(rails_stat(3, LNET_C_session_opens_rejected) > 0);
 	UNIT_EQUAL(rails_done(tag[0]), 1, "the sender does not wait for a session");
 	rails_run(1500 * RAILS_MS);
 	rails_on(2, -1, RAILS_CORE, FATE_LOSE, LNET_OK, -1);
 	later = rails_put(2, 3, 64, LNET_ACK, 0);
 	rails_run(RAILS_MS);
-	UNIT_EQUAL(rails_peer(2, 3)->contact, CONTACT_PINGING, "node 2 pings the peer again");
+	UNIT_EQUAL(rails_peer(2, 3)->session_state, SESSION_PINGING, "node 2 pings the peer again");
 	UNIT_EQUAL(rails_done(later), 1, "the request does not wait for the ping");
 	UNIT_EQUAL(rails.req[later].nr_effects, 1, "the request is sent once");
 	rails_run(4 * NSEC_PER_SEC);
 	UNIT_EQUAL(rails_stat(3, LNET_C_windows_displaced), 0, "none that is in use goes");
-	UNIT_EQUAL(lnet_contact_granted(rails_peer(2, 3)), 0, "no grant");
+	UNIT_EQUAL(lnet_session_is_open(rails_peer(2, 3)), 0, "no grant");
 	UNIT_EQUAL(rails.req[tag[0]].nr_plain, 1, "unmarked");
 	rails_clear();
 	rails_give(LNET_LOCAL_DROPPED);
 	rails_run(70 * NSEC_PER_SEC);
 	tag[1] = rails_put(2, 3, 64, LNET_ACK, 0);
 	rails_run(NSEC_PER_SEC);
-	UNIT_EQUAL(lnet_contact_granted(rails_peer(2, 3)), 1, "asked again, granted");
+	UNIT_EQUAL(lnet_session_is_open(rails_peer(2, 3)), 1, "asked again, granted");
 	for (i = 0; i < 2; i++) {
 		check_all(held[i], held[i]);
 		check_all(tag[i], tag[i]);
@@ -274,13 +274,13 @@ static void test_used_now(void)
 	tag[0] = rails_put(1, 2, 64, LNET_ACK, 0);
 	rails_run(100 * RAILS_MS);
 	UNIT_EQUAL(rails_stat(2, LNET_C_windows_displaced), 0, "the window stays");
-	UNIT_EQUAL(rails_stat(2, LNET_C_openings_refused), 1, "the other peer is rejected");
+	UNIT_EQUAL(rails_stat(2, LNET_C_session_opens_rejected), 1, "the other peer is rejected");
 	UNIT_EQUAL(rails.req[tag[0]].nr_plain, 1, "it sends without a session");
 	rails_run(1500 * RAILS_MS);
 	tag[1] = rails_put(1, 2, 64, LNET_ACK, 0);
 	rails_run(100 * RAILS_MS);
 	UNIT_EQUAL(rails_stat(2, LNET_C_windows_displaced), 1, "an older window is dropped");
-	UNIT_EQUAL(lnet_contact_granted(rails_peer(1, 2)), 1, "the other peer gets a session");
+	UNIT_EQUAL(lnet_session_is_open(rails_peer(1, 2)), 1, "the other peer gets a session");
 	check_all(first, first);
 	check_all(tag[0], tag[1]);
 	rails_end();
@@ -294,15 +294,15 @@ static void test_copies(void)
 	unsigned int tag, i;
 
 	rails_begin(NULL);
-	rails_tune(1, "copy_budget", 4 * 256);
+	rails_tune(1, "reply_cache_budget", 4 * 256);
 	rails_on(0, -1, RAILS_CORE, FATE_LOSE, LNET_OK, -1);
 	rails_on(1, -1, RAILS_REPLY, FATE_LOSE, LNET_OK, 6);
 	tag = rails.nr_tags + 1;
 	for (i = 0; i < 6; i++)
 		rails_get(0, 1, 256, 0);
 	rails_pump();
-	UNIT_EQUAL(rails_stat(1, LNET_C_copies_denied), 2, "denied");
-	UNIT_EQUAL(rails.node[1].ln->shard[0].copy_bytes, 4 * 256, "all of it");
+	UNIT_EQUAL(rails_stat(1, LNET_C_reply_cache_denied), 2, "denied");
+	UNIT_EQUAL(rails.node[1].ln->shard[0].cache_bytes, 4 * 256, "all of it");
 	for (i = 0; i < 6; i++)
 		UNIT_EQUAL(rails.req[tag + i].nr_target, i < 4, "memory is free, or held");
 	rails_run(NSEC_PER_SEC);
@@ -310,18 +310,18 @@ static void test_copies(void)
 	rails_put(0, 1, 8, LNET_ACK, 0);
 	rails_run(NSEC_PER_SEC);
 	check_all(tag, tag + 5);
-	UNIT_EQUAL(rails_stat(1, LNET_C_copies_denied), 2, "a duplicate makes none");
-	UNIT_EQUAL(rails.node[1].ln->shard[0].copy_bytes, 0, "given back");
+	UNIT_EQUAL(rails_stat(1, LNET_C_reply_cache_denied), 2, "a duplicate makes none");
+	UNIT_EQUAL(rails.node[1].ln->shard[0].cache_bytes, 0, "given back");
 	rails_end();
 }
 
-/* With answers_max replies waiting, no more requests are accepted; those arrive again later. */
+/* With replies_max replies waiting, no more requests are accepted; those arrive again later. */
 static void test_answers(void)
 {
 	unsigned int first, last, i;
 
 	rails_begin(NULL);
-	rails_tune(1, "answers_max", 64);
+	rails_tune(1, "replies_max", 64);
 	rails_on(1, -1, RAILS_REPLY, FATE_KEEP, LNET_OK, -1);
 	first = rails.nr_tags + 1;
 	for (i = 0; i < 200; i++)
@@ -329,7 +329,7 @@ static void test_answers(void)
 	last = rails.nr_tags;
 	rails_run(5 * RAILS_MS);
 	CU_ASSERT(rails_stat(1, LNET_C_not_reading) > 0);
-	UNIT_EQUAL(atomic_read(&rails_path(1, 0, 0)->pni->nr_answers) <= 64, 1, "bounded");
+	UNIT_EQUAL(atomic_read(&rails_path(1, 0, 0)->pni->nr_reply_ops) <= 64, 1, "bounded");
 	rails_clear();
 	rails_give(LNET_LOCAL_DROPPED);
 	rails_run(10 * NSEC_PER_SEC);
@@ -339,21 +339,21 @@ static void test_answers(void)
 
 static const struct rails_cfg three = { .nr_nodes = 3 };
 
-/* Replies that node 2 does not read use up answers_budget. Node 1 still serves node 0. */
+/* Replies that node 2 does not read use up replies_budget. Node 1 still serves node 0. */
 static void test_answers_of_all(void)
 {
 	unsigned int first, honest, last, i;
 
 	rails_begin(&three);
-	rails_tune(1, "answers_budget", 64);
+	rails_tune(1, "replies_budget", 64);
 	rails_on(1, -1, RAILS_REPLY, FATE_KEEP, LNET_OK, -1);
 	first = rails.nr_tags + 1;
 	for (i = 0; i < 200; i++)
 		rails_get(2, 1, 64, 0);
 	honest = rails.nr_tags + 1;
 	rails_run(5 * RAILS_MS);
-	CU_ASSERT(rails_stat(1, LNET_C_answers_denied) > 0);
-	UNIT_EQUAL(rails.node[1].ln->shard[0].nr_answers <= 64 + 16, 1, "bounded");
+	CU_ASSERT(rails_stat(1, LNET_C_replies_denied) > 0);
+	UNIT_EQUAL(rails.node[1].ln->shard[0].nr_reply_ops <= 64 + 16, 1, "bounded");
 	rails_clear();
 	for (i = 0; i < 100; i++)
 		rails_get(0, 1, 64, 0);
@@ -364,7 +364,7 @@ static void test_answers_of_all(void)
 	rails_give(LNET_LOCAL_DROPPED);
 	rails_run(10 * NSEC_PER_SEC);
 	check_all(first, honest - 1);
-	UNIT_EQUAL(rails.node[1].ln->shard[0].nr_answers, 0, "none is left");
+	UNIT_EQUAL(rails.node[1].ln->shard[0].nr_reply_ops, 0, "none is left");
 	rails_end();
 }
 
@@ -402,7 +402,7 @@ static void test_confirm_lost(void)
 	UNIT_EQUAL(rails_done(tag), 1, "answered");
 	UNIT_EQUAL(rails.req[tag].nr_target, 0, "not confirmed");
 	rails_release();
-	UNIT_EQUAL(rails_stat(0, LNET_C_dup_answer), 1, "answered again");
+	UNIT_EQUAL(rails_stat(0, LNET_C_dup_reply), 1, "answered again");
 	rails_run(2 * RAILS_MS);
 	UNIT_EQUAL(rails.req[tag].nr_target, 1, "and confirmed, sooner than by itself");
 	check_all(tag, tag);
@@ -460,7 +460,7 @@ static void test_very_late(void)
 	rails_on(0, -1, RAILS_PUT, FATE_DELAY, LNET_OK, 1);
 	tag = rails_put(0, 1, 64, LNET_ACK, 100 * RAILS_MS);
 	rails_run(40 * NSEC_PER_SEC);
-	UNIT_EQUAL(rails.req[tag].perhaps, true, "given up");
+	UNIT_EQUAL(rails.req[tag].unknown, true, "given up");
 	CU_ASSERT(receiver() == NULL);
 	rails_release();
 	UNIT_EQUAL(rails.req[tag].nr_effects, 0, "refused");
@@ -492,7 +492,7 @@ static void test_both_restart(void)
 		CU_ASSERT(rails.req[tag].nr_effects <= 1);
 		UNIT_EQUAL(rails.req[tag].nr_final, 1, "one end");
 		CU_ASSERT(rails.req[tag].status || rails.req[tag].nr_effects == 1);
-		CU_ASSERT(rails.req[tag].perhaps || !rails.req[tag].status ||
+		CU_ASSERT(rails.req[tag].unknown || !rails.req[tag].status ||
 			  !rails.req[tag].nr_effects);
 	}
 	tag = rails_put(0, 1, 64, LNET_ACK, 0);

@@ -173,7 +173,7 @@ static void test_race_paused(void)
 	fake_connected(mine, -ECONNREFUSED);
 	theirs = fake_come(A, LNET_CTYPE_CONTROL, INC_A);
 	CU_ASSERT(fake_is_open(theirs));
-	UNIT_EQUAL(fw.sn->c[SOCK_C_refused_race], 0, "refused");
+	UNIT_EQUAL(fw.sn->c[SOCK_C_rejected_race], 0, "refused");
 	msg = fake_send(A, 10, 5 * SEC);
 	UNIT_EQUAL(msg->how, LNET_OK, "goes by it");
 	fake_end();
@@ -236,7 +236,7 @@ static void test_full(void)
 	fake_out_clear(&fw.fake[0]);
 	f = fake_come(A, LNET_CTYPE_CONTROL, INC_A);
 	fake_out_is(f, e5, 56, "one too many");
-	UNIT_EQUAL(fw.sn->c[SOCK_C_refused_full], 1, "counted");
+	UNIT_EQUAL(fw.sn->c[SOCK_C_rejected_full], 1, "counted");
 	UNIT_EQUAL(fw.fake[0].nr_out, LNET_KSOCK_SIZE, "asks whether the old one lives");
 	CU_ASSERT(fake_is_open(fake_come(A, LNET_CTYPE_BULK_OUT, INC_A)));
 	fake_come(A, LNET_CTYPE_CONTROL, INC_A);

@@ -8,29 +8,29 @@ static const struct rails_cfg quiet = { .quiet = true };
 static const struct rails_cfg parking = { .no_buffers = true, .quiet = true };
 static const struct rails_cfg one_rail = { .one_rail = true };
 
-static void check(unsigned int tag, int status, unsigned int effects, bool perhaps)
+static void check(unsigned int tag, int status, unsigned int effects, bool unknown)
 {
 	UNIT_EQUAL(rails.req[tag].nr_final, 1, "one final event");
 	UNIT_EQUAL(rails.req[tag].status, status, "status");
 	UNIT_EQUAL(rails.req[tag].nr_effects, effects, "effects");
-	UNIT_EQUAL(rails.req[tag].perhaps, perhaps, "perhaps delivered");
+	UNIT_EQUAL(rails.req[tag].unknown, unknown, "perhaps delivered");
 }
 
 /* ---- rules 1 and 3: tracked requests and request IDs ----------------------------------------- */
 
 static void test_mark(void)
 {
-	u64 grant, cookie;
+	u64 session_id, cookie;
 
 	rails_begin(NULL);
-	grant = rails_peer(0, 1)->tx.grant;
+	session_id = rails_peer(0, 1)->tx.session_id;
 	rails_put(0, 1, 64, LNET_ACK, 0);
 	UNIT_EQUAL(rails.last.hdr.msg.put.ptl_index, RAILS_PORTAL + 64, "marked");
-	UNIT_EQUAL(rails.last.hdr.msg.put.ack_wmd.cookie[0], grant, "named by the grant");
+	UNIT_EQUAL(rails.last.hdr.msg.put.ack_wmd.cookie[0], session_id, "named by the grant");
 	cookie = rails.last.hdr.msg.put.ack_wmd.cookie[1];
 	UNIT_EQUAL(cookie >> 62, 1, "an ACK is wanted, reserved 0");
 	rails_put(0, 1, 64, 0, 0);
-	UNIT_EQUAL(rails.last.hdr.msg.put.ack_wmd.cookie[0], grant, "also without ACK");
+	UNIT_EQUAL(rails.last.hdr.msg.put.ack_wmd.cookie[0], session_id, "also without ACK");
 	UNIT_EQUAL((rails.last.hdr.msg.put.ack_wmd.cookie[1] & ((1ULL << 48) - 1)),
 		   (cookie & ((1ULL << 48) - 1)) + 1, "the next sequence");
 	UNIT_EQUAL(rails.last.hdr.msg.put.ack_wmd.cookie[1] >> 62, 0, "none wanted");
@@ -77,7 +77,7 @@ static void test_dup_final(void)
 	check(noack, 0, 1, false);
 	check(get, 0, 1, false);
 	UNIT_EQUAL(rails_stat(1, LNET_C_dup_final), 3, "answered from the window");
-	CU_ASSERT(rails_stat(0, LNET_C_dup_answer) >= 2);
+	CU_ASSERT(rails_stat(0, LNET_C_dup_reply) >= 2);
 	rails_end();
 }
 
@@ -348,19 +348,19 @@ static void test_copy_budget(void)
 	unsigned int tag;
 
 	rails_begin(NULL);
-	rails_tune(1, "copy_budget", 512);
+	rails_tune(1, "reply_cache_budget", 512);
 	tag = rails_get(0, 1, 1024, 0);
 	rails_pump();
 	UNIT_EQUAL(rails.req[tag].nr_target, 0, "held");
-	UNIT_EQUAL(rails_stat(1, LNET_C_copies_denied), 1, "counted");
+	UNIT_EQUAL(rails_stat(1, LNET_C_reply_cache_denied), 1, "counted");
 	rails_run(30 * RAILS_MS);
 	UNIT_EQUAL(rails.req[tag].nr_target, 1, "confirmed");
 	tag = rails_get(0, 1, 512, 0);
 	rails_pump();
 	UNIT_EQUAL(rails.req[tag].nr_target, 1, "copied");
-	UNIT_EQUAL(rails_stat(1, LNET_C_copies_denied), 1, "counted");
+	UNIT_EQUAL(rails_stat(1, LNET_C_reply_cache_denied), 1, "counted");
 	rails_run(30 * RAILS_MS);
-	UNIT_EQUAL(rails.node[1].ln->shard[0].copy_bytes, 0, "given back");
+	UNIT_EQUAL(rails.node[1].ln->shard[0].cache_bytes, 0, "given back");
 	rails_end();
 }
 
@@ -392,7 +392,7 @@ static void test_unlink_held(void)
 	UNIT_EQUAL(rails.req[tag].nr_target, 1, "the memory goes back");
 	rails_run(T);
 	UNIT_EQUAL(rails.req[tag].status, -EIO, "answer gone");
-	UNIT_EQUAL(rails.req[tag].perhaps, true, "done, the answer is lost");
+	UNIT_EQUAL(rails.req[tag].unknown, true, "done, the answer is lost");
 	rails_end();
 }
 
@@ -485,19 +485,19 @@ static void check_soon(unsigned int tag)
 static void test_silence(void)
 {
 	unsigned int tag, i;
-	u64 openings;
+	u64 opens;
 
 	rails_begin(NULL);
 	check_soon(rails_put(0, 1, 64, LNET_ACK, 0));
-	openings = rails_stat(1, LNET_C_openings);
+	opens = rails_stat(1, LNET_C_session_opens);
 	rails_run(12 * NSEC_PER_SEC);
 	check_soon(rails_put(0, 1, 64, LNET_ACK, 0));
-	UNIT_EQUAL(rails_stat(1, LNET_C_openings), openings, "a window that is there is used");
+	UNIT_EQUAL(rails_stat(1, LNET_C_session_opens), opens, "a window that is there is used");
 	for (i = 0; i < 2; i++) {
 		rails_run(16 * NSEC_PER_SEC + i * 60 * NSEC_PER_SEC);
 		tag = i ? rails_get(0, 1, 64, 0) : rails_put(0, 1, 64, 0, 0);
 		check_soon(tag);
-		UNIT_EQUAL(rails_stat(1, LNET_C_openings), openings + 1 + i, "one perhaps gone");
+		UNIT_EQUAL(rails_stat(1, LNET_C_session_opens), opens + 1 + i, "one perhaps gone");
 	}
 	UNIT_EQUAL(rails_stat(1, LNET_C_no_window), 0, "nothing is refused");
 	rails_end();
@@ -531,7 +531,7 @@ static void test_restart_two_attempts(void)
 	rails_restart(1);
 	rails_release();
 	rails_run(50 * RAILS_MS);
-	UNIT_EQUAL(rails.req[tag].perhaps, true, "perhaps");
+	UNIT_EQUAL(rails.req[tag].unknown, true, "perhaps");
 	UNIT_EQUAL(rails.req[tag].status, -ESTALE, "no window");
 	rails_end();
 }
@@ -588,7 +588,7 @@ static void test_stock_instead(void)
 	rails_run(2 * T);
 	rails_clear();
 	UNIT_EQUAL(rails.req[tag[0]].nr_effects, 1, "once, before");
-	UNIT_EQUAL(rails.req[tag[0]].perhaps, true, "not known");
+	UNIT_EQUAL(rails.req[tag[0]].unknown, true, "not known");
 	UNIT_EQUAL(rails.req[tag[1]].nr_effects, 0, "dropped by the mark");
 	after = rails_put(0, 1, 64, LNET_ACK, 0);
 	rails_run(T);

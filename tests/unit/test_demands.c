@@ -50,7 +50,7 @@ static void test_no_discovery(void)
 	tag = rails_put(0, 1, 8, LNET_ACK, 0);
 	rails_run(20 * NSEC_PER_SEC);
 	UNIT_EQUAL(rails.req[tag].nr_final, 1, "ended");
-	CU_ASSERT(rails.req[tag].status != 0 && !rails.req[tag].perhaps);
+	CU_ASSERT(rails.req[tag].status != 0 && !rails.req[tag].unknown);
 	UNIT_EQUAL(rails.req[tag].nr_effects, 0, "nothing happened");
 	rails_end();
 }
@@ -81,7 +81,7 @@ static void test_share(void)
 		on[0] = on[1] = 0;
 		rails_on(-1, rail, RAILS_ANY, FATE_LOSE, LNET_OK, -1);
 		load(150, 20 * RAILS_MS);
-		CU_ASSERT(!lnet_path_whole(rails_path(0, 1, (unsigned int)rail)));
+		CU_ASSERT(!lnet_path_is_healthy(rails_path(0, 1, (unsigned int)rail)));
 		rails_clear();
 		load(100, 20 * RAILS_MS);
 		first = rails.nr_tags + 1;

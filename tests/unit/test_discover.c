@@ -75,7 +75,7 @@ static void test_first(void)
 	for (i = 0; i < 16; i++)
 		send(0, 1);
 	UNIT_EQUAL(control(), 0, "and no more");
-	CU_ASSERT(rails_path(0, 1, 1)->evidence_ns > 0);	/* the other rail is used */
+	CU_ASSERT(rails_path(0, 1, 1)->liveness_ns > 0);	/* the other rail is used */
 	send(1, 0);
 	UNIT_EQUAL(control(), 2, "who was told opens at once");
 	rails_run(5 * NSEC_PER_SEC);
@@ -121,7 +121,7 @@ static void test_stock(void)
 	UNIT_EQUAL(rails_stat(1, LNET_C_pings_sent), 0, "no ping");
 	control();
 	send(1, 0);
-	UNIT_EQUAL(rails_peer(1, 0)->contact, CONTACT_PLAIN, "under stock rules");
+	UNIT_EQUAL(rails_peer(1, 0)->session_state, SESSION_PLAIN, "under stock rules");
 	UNIT_EQUAL(control(), 0, "nothing is asked");
 	rails_end();
 }
@@ -453,7 +453,7 @@ static void test_status(void)
 	send(0, 1);
 	push(1, 0, FULL | LNET_FEAT_OPEN, 100, 2, LNET_NI_DOWN);
 	pni = rails_path(0, 1, 1)->pni;
-	UNIT_EQUAL(pni->said, LNET_SAID_DOWN, "down");
+	UNIT_EQUAL(pni->status, LNET_PNI_STATUS_DOWN, "down");
 	CU_ASSERT(pni->health < LNET_HEALTH_MAX);
 	before = rails.nr_tags;
 	for (i = 0; i < 10; i++)
@@ -461,7 +461,7 @@ static void test_status(void)
 	for (tag = before + 1; tag <= rails.nr_tags; tag++)
 		UNIT_EQUAL(rails.req[tag].on_rail[1], 0, "avoided");
 	push(1, 0, FULL | LNET_FEAT_OPEN, 101, 2, LNET_NI_UP);
-	UNIT_EQUAL(pni->said, LNET_SAID_UP, "up");
+	UNIT_EQUAL(pni->status, LNET_PNI_STATUS_UP, "up");
 	rails_end();
 }
 
@@ -471,7 +471,7 @@ static void lose_all(unsigned int from, unsigned int to)
 {
 	rails_lost(from, to, 0, LNET_PATH_LOST);
 	rails_lost(from, to, 1, LNET_PATH_LOST);
-	UNIT_EQUAL(rails_peer(from, to)->contact, CONTACT_DOUBT, "in doubt");
+	UNIT_EQUAL(rails_peer(from, to)->session_state, SESSION_DOUBT, "in doubt");
 }
 
 /* The session is in doubt, so the peer is pinged, while a change must be advertised. */
@@ -541,7 +541,7 @@ static void test_news_while_pushing(void)
 /* The ping failed, but then the peer sends a push: the same info as before, or a newer one. */
 static void test_heard_after_failure(void)
 {
-	struct lnet_copy *info;
+	struct lnet_sbuf *info;
 	unsigned int i;
 
 	for (i = 0; i < 2; i++) {

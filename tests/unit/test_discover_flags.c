@@ -127,9 +127,9 @@ static void queue(void)
 
 static void queue_busy(void)
 {
-	rails_peer(0, 1)->contact_busy = 1;	/* another ping is in flight */
+	rails_peer(0, 1)->session_busy = 1;	/* another ping is in flight */
 	want(true);
-	rails_peer(0, 1)->contact_busy = 0;
+	rails_peer(0, 1)->session_busy = 0;
 }
 
 /* Runs until discovery has failed: at once, or after the last retry. */
@@ -237,7 +237,7 @@ static void force(void)
 static void pushed(u32 magic, u32 not)
 {
 	struct rails_msg m = { .from = 1, .type = RAILS_CORE };
-	struct lnet_copy *info = rails.node[1].ln->ping_info;
+	struct lnet_sbuf *info = rails.node[1].ln->ping_info;
 	u8 buf[256];
 
 	memcpy(buf, info->data, info->len);
@@ -278,9 +278,9 @@ static void push_in_bad(void)
 
 static void push_in_cut(void)
 {
-	rails_peer(0, 1)->contact_busy = 1;
+	rails_peer(0, 1)->session_busy = 1;
 	pushed(7, 0);
-	rails_peer(0, 1)->contact_busy = 0;
+	rails_peer(0, 1)->session_busy = 0;
 }
 
 static void push_failed(void)
@@ -381,7 +381,7 @@ static void test_data(void)
 /* Node 0 receives a push of node 1 with an old sequence. */
 static void push_old(void)
 {
-	struct lnet_copy *now = rails.node[1].ln->ping_info, *old = lnet_copy_new(now->len);
+	struct lnet_sbuf *now = rails.node[1].ln->ping_info, *old = lnet_sbuf_new(now->len);
 	struct lnet_peer *peer = rails_peer(0, 1);
 	u32 seq = peer->disc.seq - 1;
 	struct lnet_pass p;
@@ -393,7 +393,7 @@ static void push_old(void)
 	UNIT_EQUAL(lnet_disc_take(&p, peer, old, old->len, true), 0, "taken");
 	lnet_disc_step(&p, peer);
 	lnet_pass_end(&p);
-	lnet_copy_put(old);
+	lnet_sbuf_put(old);
 }
 
 static void test_old_pushes(void)

@@ -186,7 +186,7 @@ static void test_limit(void)
 	ask(0, 0, false);
 	rails_run(20 * RAILS_MS);
 	is_told(0, 0, "known");
-	rails_peer(0, 1)->contact_busy = 1;
+	rails_peer(0, 1)->session_busy = 1;
 	for (i = 0; i < ASKS; i++)
 		ask(i, 0, false);
 	rails_run(14 * NSEC_PER_SEC);
@@ -194,7 +194,7 @@ static void test_limit(void)
 	rails_run(2 * NSEC_PER_SEC);
 	for (i = 0; i < ASKS; i++)
 		is_told(i, -ETIMEDOUT, "limit");
-	rails_peer(0, 1)->contact_busy = 0;
+	rails_peer(0, 1)->session_busy = 0;
 	ask(1, 0, false);
 	rails_run(20 * RAILS_MS);
 	is_told(0, -ETIMEDOUT, "once");
@@ -212,7 +212,7 @@ static void test_budget(void)
 	ln = rails.node[0].ln;
 	lnet_tunable_set(ln, "push_rate", 1);
 	for (i = 0; i < 200; i++)
-		lnet_disc_turn(ln, rails.now_ns);
+		lnet_disc_rate_limit(ln, rails.now_ns);
 	ask(0, 0, true);
 	rails_run(20 * RAILS_MS);
 	is_told(0, 0, "asked and told at once");

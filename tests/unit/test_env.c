@@ -20,8 +20,8 @@
 #define env_clock_ns		t_env_clock_ns
 #define env_cond_init		t_env_cond_init
 #define env_epoll_wait		t_env_epoll_wait
-#define env_bell		t_env_bell
-#define env_bell_clear		t_env_bell_clear
+#define env_wake		t_env_wake
+#define env_wake_clear		t_env_wake_clear
 #define env_publish		t_env_publish
 #define lane_token_try		t_lane_token_try
 #define lane_token_release	t_lane_token_release

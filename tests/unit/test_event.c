@@ -232,7 +232,7 @@ static void test_text(void)
 {
 	static const struct {
 		u8 kind, outcome;
-		bool perhaps;
+		bool unknown;
 		const char *text;
 	} rows[] = {
 		{ LNET_EVENT_ACK, LNET_OK, false, "ACK to 10.0.0.2@tcp: 7 bytes" },
@@ -257,7 +257,7 @@ static void test_text(void)
 		ev.kind = rows[i].kind;
 		ev.outcome = rows[i].outcome;
 		ev.status = lnet_outcomes[ev.outcome].err;
-		ev.perhaps = rows[i].perhaps;
+		ev.delivery_unknown = rows[i].unknown;
 		UNIT_EQUAL(lnet_event_text(&ev, text, sizeof(text)), strlen(rows[i].text), text);
 		UNIT_TEXT(text, rows[i].text, rows[i].text);
 	}

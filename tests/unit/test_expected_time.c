@@ -71,7 +71,7 @@ static void rail_end(struct rail *r, bool heard)
 	unsigned int i = r->head++ % WINDOW;
 
 	if (heard)
-		r->path.evidence_ns = r->done_ns[i];
+		r->path.liveness_ns = r->done_ns[i];
 	r->bytes += r->op[i].len;
 	lnet_load_sub(&r->path, &r->op[i].first, true);
 }
@@ -242,7 +242,7 @@ static void test_link_speed(void)
 static void test_none(void)
 {
 	struct rails *w = rails_make(100, 100);
-	struct lnet_op op = { .type = LNET_OP_ACK, .kind = LNET_KIND_STOCK_ANSWER,
+	struct lnet_op op = { .type = LNET_OP_ACK, .kind = LNET_KIND_STOCK_REPLY,
 			      .cls = LNET_CLS_REPLY, .len = 100 };
 
 	op.first.op = &op;

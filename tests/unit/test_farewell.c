@@ -41,7 +41,7 @@ static void test_drained(void)
 	struct lnet_peer ours = { .features = LNET_FEAT_MULTI_RAIL | LNET_FEAT_OPEN };
 	const struct lnet_peer *peer[2] = { &stock, &ours };
 	static const unsigned int want[4][2] = { { 2, 2 }, { 1, 2 }, { 2, 2 }, { 2, 2 } };
-	struct lnet_copy *info;
+	struct lnet_sbuf *info;
 	struct lnet_pinginfo pi;
 	struct lnet *ln;
 	unsigned int i, k;
@@ -65,7 +65,7 @@ static void test_drained(void)
 				   -ENOBUFS, "info");
 			UNIT_EQUAL(pi.nr_seen, want[i][k], k ? "ours" : "stock");
 			UNIT_EQUAL(pi.seq, ln->ping_seq, "sequence");
-			lnet_copy_put(info);
+			lnet_sbuf_put(info);
 		}
 	}
 	rails_end();

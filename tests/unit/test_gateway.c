@@ -94,9 +94,9 @@ static void pass_time(struct lnet *ln, u64 ns)
 }
 
 /* A ping info of a node with the @nr NIDs @text and no other; the caller frees it. */
-static struct lnet_copy *info_of(const char *const *text, unsigned int nr, int *len)
+static struct lnet_sbuf *info_of(const char *const *text, unsigned int nr, int *len)
 {
-	struct lnet_copy *c = lnet_copy_new(512);
+	struct lnet_sbuf *c = lnet_sbuf_new(512);
 	struct lnet_pinginfo_ni nis[2];
 	unsigned int i;
 
@@ -114,7 +114,7 @@ static void says(struct lnet *ln, const char *one, const char *const *text, unsi
 	struct lnet_peer_ni *pni = lnet_peer_ni_get(ln, &to);
 	struct lnet_pass p;
 	int len;
-	struct lnet_copy *c = info_of(text, nr, &len);
+	struct lnet_sbuf *c = info_of(text, nr, &len);
 
 	lnet_pass_begin(&p, ln, LNET_PASS_DRIVER);
 	lnet_enter_pni(&p, pni);
@@ -124,7 +124,7 @@ static void says(struct lnet *ln, const char *one, const char *const *text, unsi
 	lnet_pass_end(&p);
 	node_work(ln);
 	node_answer(ln, c->data, (u32)len, NULL);
-	lnet_copy_put(c);
+	lnet_sbuf_put(c);
 	lnet_peer_ni_put(pni);
 	pass_time(ln, 8 * NSEC_PER_SEC);
 }
@@ -234,14 +234,14 @@ static void test_two_interfaces(void)
 	b = taken(ln, BEHIND);
 	CU_ASSERT_PTR_NOT_EQUAL(a, b);
 	CU_ASSERT_PTR_EQUAL(taken(ln, BEHIND), a);
-	((struct lnet_peer_ni *)a)->gw = LNET_GW_SILENT;
+	((struct lnet_peer_ni *)a)->gw = LNET_GW_UNRESPONSIVE;
 	CU_ASSERT_PTR_EQUAL(taken(ln, BEHIND), b);
 	CU_ASSERT_PTR_EQUAL(taken(ln, BEHIND), b);
 	gw = lnet_gateway_of(ln, a->peer);
 	checks = gw->nr_checks;
 	pass_time(ln, 62 * NSEC_PER_SEC);
 	CU_ASSERT_TRUE(gw->nr_checks >= checks + 2);	/* over each net in an interval */
-	CU_ASSERT_TRUE(a->gw == LNET_GW_SILENT && b->gw == LNET_GW_SILENT);
+	CU_ASSERT_TRUE(a->gw == LNET_GW_UNRESPONSIVE && b->gw == LNET_GW_UNRESPONSIVE);
 	node_end(ln);
 }
 
@@ -308,7 +308,7 @@ static void answers(struct lnet *ln, struct lnet_gateway *gw, const u8 *info, in
 
 	lnet_pass_begin(&p, ln, LNET_PASS_DRIVER);
 	lnet_enter(&p, &ln->shard[0]);
-	lnet_gateway_said(&p, gw->pni->peer, info, (u32)len);
+	lnet_gateway_update(&p, gw->pni->peer, info, (u32)len);
 	lnet_pass_end(&p);
 }
 
@@ -318,7 +318,7 @@ static void test_stop_replaced(void)
 	struct lnet *ln = node_on_two_nets(1);
 	const struct lnet_peer_ni *checked;
 	struct lnet_gateway *gw;
-	struct lnet_copy *c;
+	struct lnet_sbuf *c;
 	const char *other;
 	unsigned int i;
 	int len;
@@ -333,7 +333,7 @@ static void test_stop_replaced(void)
 	other = checked == known(ln, NEW) ? ONE : NEW;
 	c = info_of(&other, 1, &len);
 	answers(ln, gw, c->data, len);
-	lnet_copy_put(c);
+	lnet_sbuf_put(c);
 	UNIT_EQUAL(checked->gw, LNET_GW_DOWN, "replaced");
 	CU_ASSERT_TRUE(lnet_gateway_stop(gw));
 	CU_ASSERT_TRUE(list_empty(&gw->timer.link));
@@ -347,7 +347,7 @@ static void test_malformed(void)
 	static const u8 bad[4];
 	struct lnet *ln = node_on_two_nets(1);
 	struct lnet_gateway *gw;
-	struct lnet_copy *c;
+	struct lnet_sbuf *c;
 	u64 before;
 	int len;
 
@@ -356,7 +356,7 @@ static void test_malformed(void)
 	gw = lnet_gateway_of(ln, known(ln, ONE)->peer);
 	c = info_of(one, 1, &len);
 	answers(ln, gw, c->data, len);
-	lnet_copy_put(c);
+	lnet_sbuf_put(c);
 	answers(ln, gw, bad, sizeof(bad));
 	before = gw->nr_checks;
 	pass_time(ln, 200 * NSEC_PER_SEC);

@@ -34,7 +34,7 @@ static void test_per_address(void)
 	for (i = 0; i < 6; i++)
 		CU_ASSERT(fake_is_open(come(1)));
 	CU_ASSERT_FALSE(fake_is_open(come(1)));
-	UNIT_EQUAL(fw.sn->c[SOCK_C_refused_many], 1, "counted");
+	UNIT_EQUAL(fw.sn->c[SOCK_C_rejected_many], 1, "counted");
 	CU_ASSERT(fake_is_open(come(2)));
 	fake_eof(&fw.fake[0]);
 	CU_ASSERT(fake_is_open(come(1)));
@@ -63,7 +63,7 @@ static void test_in_all(void)
 			fake_in(f, "x", 1);
 	}
 	CU_ASSERT_FALSE(fake_is_open(come(5)));
-	UNIT_EQUAL(fw.sn->c[SOCK_C_refused_many], 1, "nothing is idle");
+	UNIT_EQUAL(fw.sn->c[SOCK_C_rejected_many], 1, "nothing is idle");
 	fake_end();
 }
 

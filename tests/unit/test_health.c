@@ -10,7 +10,7 @@ static const struct {
 	int ni, pni;		/* health that it costs */
 } blames[] = {
 	{ LNET_OK, 0, 0 },
-	{ LNET_CONFIRMED, 0, 0 },
+	{ LNET_ACKNOWLEDGED, 0, 0 },
 	{ LNET_LOCAL_INTERRUPT, 100, 0 },
 	{ LNET_LOCAL_DROPPED, 100, 0 },
 	{ LNET_LOCAL_ABORTED, 100, 0 },
@@ -176,7 +176,7 @@ static void test_no_link(void)
 		fail_at(0, blames[i].how);
 	UNIT_EQUAL(ni_health(0) + w->pni[0].health, 2000, "no link: both ends stay");
 	CU_ASSERT_FALSE(lnet_ni_marked(w->ni[0], LNET_MARK(NO_HEALTH)));	/* not advertised */
-	CU_ASSERT_FALSE(lnet_path_whole(&w->path[0]));
+	CU_ASSERT_FALSE(lnet_path_is_healthy(&w->path[0]));
 	UNIT_EQUAL(w->sh.c[LNET_C_local_dropped_count], 1, "counted it is");
 	lnet_ni_mark(w->ni[0], LNET_MARK(LINK_DOWN), 0);
 	lnet_ni_mark(w->ni[0], LNET_MARK(RULE_DOWN), 1);

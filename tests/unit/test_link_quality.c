@@ -13,7 +13,7 @@ static u32 weight(unsigned int rail)
 {
 	struct lnet_weight_view v;
 
-	lnet_weight_look(rails_ni(0, rail), &v);
+	lnet_weight_get(rails_ni(0, rail), &v);
 	return v.weight;
 }
 
@@ -159,12 +159,12 @@ static void flap(u64 up_ns)
 		rails_run(up_ns);
 }
 
-static u32 held_ms(void)
+static u32 damped_ms(void)
 {
 	struct lnet_weight_view v;
 
-	lnet_weight_look(rails_ni(0, 1), &v);
-	return v.held_ms;
+	lnet_weight_get(rails_ni(0, 1), &v);
+	return v.damped_ms;
 }
 
 static void test_flaps(void)
@@ -175,21 +175,21 @@ static void test_flaps(void)
 	rails_begin(NULL);
 	for (i = 0; i < ARRAY_SIZE(holds_ms); i++) {
 		flap(0);
-		UNIT_EQUAL(held_ms(), holds_ms[i], "held back, twice as long each time");
+		UNIT_EQUAL(damped_ms(), holds_ms[i], "held back, twice as long each time");
 		UNIT_EQUAL(lnet_ni_up(rails_ni(0, 1)), !holds_ms[i], "what peers are told");
 		if (!holds_ms[i])
 			continue;
 		UNIT_EQUAL(by_rail_1(10), 0, "the other carries all");
 		rails_run(holds_ms[i] * RAILS_MS);
-		UNIT_EQUAL(held_ms(), 0, "let back");
+		UNIT_EQUAL(damped_ms(), 0, "let back");
 		UNIT_EQUAL(lnet_ni_up(rails_ni(0, 1)), true, "and announced");
 		UNIT_EQUAL(by_rail_1(10), 5, "and used");
 	}
 	rails_run(61 * SEC);
 	flap(0);
-	UNIT_EQUAL(held_ms(), 0, "it had calmed down");
+	UNIT_EQUAL(damped_ms(), 0, "it had calmed down");
 	flap(0);
-	UNIT_EQUAL(held_ms(), 100, "from the beginning");
+	UNIT_EQUAL(damped_ms(), 100, "from the beginning");
 	rails_link(0, 0, false);
 	rails_pump();
 	UNIT_EQUAL(by_rail_1(10), 10, "held back, it is used where no other is left");
@@ -199,7 +199,7 @@ static void test_flaps(void)
 	rails_run(SEC);
 	for (i = 0; i < 5; i++)
 		flap(0);
-	UNIT_EQUAL(held_ms(), 0, "turned off");
+	UNIT_EQUAL(damped_ms(), 0, "turned off");
 	rails_end();
 }
 

@@ -152,7 +152,7 @@ static void test_threshold(void)
  */
 static void test_parts(void)
 {
-	static const struct { unsigned int nr, bells; } rows[] = {
+	static const struct { unsigned int nr, doorbells; } rows[] = {
 		{ 1, 1 }, { 40, 1 },	/* not 32 and 8 */
 		{ MANY, 3 },		/* 32, 36, and the rest */
 		{ MANY, 1 },		/* half of 141 would leave 30 */
@@ -167,7 +167,7 @@ static void test_parts(void)
 		all += rows[i].nr;
 		UNIT_EQUAL(lnet_put_list(rails.node[0].ln, list, rows[i].nr), (int)rows[i].nr,
 			   "taken");
-		UNIT_EQUAL(rails.nr_bells - before, rows[i].bells, "parts");
+		UNIT_EQUAL(rails.nr_bells - before, rows[i].doorbells, "parts");
 	}
 	first = rails.nr_tags + 1 - all;
 	rails_run(100 * RAILS_MS);

@@ -5,7 +5,7 @@
 #include "topology/topology.h"
 #include "service/service.h"
 
-static int push(struct lnet *ln, const char *from, struct lnet_copy *c, u32 len)
+static int push(struct lnet *ln, const char *from, struct lnet_sbuf *c, u32 len)
 {
 	struct lnet_nid first = nid(from);
 	struct lnet_peer_ni *pni = lnet_peer_ni_get(ln, &first);
@@ -23,7 +23,7 @@ static int push(struct lnet *ln, const char *from, struct lnet_copy *c, u32 len)
 }
 
 /* @from replies to a ping with the list @c. True: the node takes it as a reply. */
-static bool answered(struct lnet *ln, const char *from, struct lnet_copy *c, u32 len)
+static bool answered(struct lnet *ln, const char *from, struct lnet_sbuf *c, u32 len)
 {
 	struct lnet_nid first = nid(from);
 	struct lnet_peer_ni *pni = lnet_peer_ni_get(ln, &first);
@@ -34,11 +34,11 @@ static bool answered(struct lnet *ln, const char *from, struct lnet_copy *c, u32
 	lnet_pass_begin(&p, ln, LNET_PASS_DRIVER);
 	lnet_enter_pni(&p, pni);
 	op = lnet_op_take(p.sh);
-	lnet_copy_get(c);
-	op->copy = c;
+	lnet_sbuf_get(c);
+	op->sbuf = c;
 	op->mlength = len;
 	op->outcome = LNET_OK;
-	taken = lnet_disc_answered(&p, pni->peer, op);
+	taken = lnet_disc_ping_done(&p, pni->peer, op);
 	lnet_op_free(op);
 	lnet_pass_end(&p);
 	lnet_peer_ni_put(pni);
@@ -52,7 +52,7 @@ static void test_many_lists(void)
 {
 	u32 len, short_len, nr = 0, i, size;
 	struct lnet *ln = node_begin(1);
-	struct lnet_copy *c, *few;
+	struct lnet_sbuf *c, *few;
 	char text[32];
 
 	UNIT_EQUAL(lnet_tunable_set(ln, "lists_budget", 65536), 0, "lists_budget");
@@ -77,8 +77,8 @@ static void test_many_lists(void)
 	}
 	UNIT_EQUAL(ln->disc.list_bytes, 0, "all are merged");
 	UNIT_EQUAL(push(ln, "10.8.0.100@tcp", c, len), 0, "there is room again");
-	lnet_copy_put(c);
-	lnet_copy_put(few);
+	lnet_sbuf_put(c);
+	lnet_sbuf_put(few);
 	node_end(ln);
 }
 
@@ -89,7 +89,7 @@ static void test_many_proven(void)
 	struct lnet *ln = node_begin(1);
 	struct lnet_peer_ni *pni;
 	unsigned int i, k;
-	struct lnet_copy *c;
+	struct lnet_sbuf *c;
 	u32 len;
 
 	UNIT_EQUAL(node_ni_add(ln, "10.0.0.9@tcp"), 0, "interface");
@@ -109,7 +109,7 @@ static void test_many_proven(void)
 			CU_ASSERT(pni->peer->nr_pnis > 60 && pni->peer->nr_pnis <= 80);
 		CU_ASSERT(ln->nr_nids <= 80 + 4 + 20);	/* including those that wait for a proof */
 		lnet_peer_ni_put(pni);
-		lnet_copy_put(c);
+		lnet_sbuf_put(c);
 	}
 	node_end(ln);
 }

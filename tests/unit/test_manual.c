@@ -98,7 +98,7 @@ static void story_rx(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx
 static const struct lnet_lnd_ops story_ops = {
 	.name = "story", .type = LNET_LND_O2IB, .peer_timeout = 180, .peer_credits = 8,
 	.credits = 256, .ni_start = story_start, .ni_stop = story_stop, .send = story_send,
-	.flush = story_flush, .cancel = story_cancel, .land = story_rx, .rx_stop = story_rx,
+	.flush = story_flush, .cancel = story_cancel, .receive = story_rx, .rx_stop = story_rx,
 };
 
 /* ---- running a story ------------------------------------------------------------------------- */
@@ -111,7 +111,7 @@ static void handler(const struct lnet_event *ev)
 		return;
 	snprintf(what, sizeof(what), "%s%s", ev->status == -ETIMEDOUT ? "ETIMEDOUT" :
 		 ev->status == -EHOSTUNREACH ? "EHOSTUNREACH" : "another error",
-		 ev->perhaps ? ", delivery unknown" : ", not delivered");
+		 ev->delivery_unknown ? ", delivery unknown" : ", not delivered");
 	row_add(what);
 	world.ended = true;
 }
@@ -125,12 +125,12 @@ static void peer_known(struct lnet *ln, const struct story *s)
 	UNIT_EQUAL(lnet_peer_add(ln, &first, rest, s->rails - 1, s->rails > 1), 0, "adding a peer");
 	pni = lnet_peer_ni_get(ln, &first);
 	if (s->own) {
-		pni->peer->contact = CONTACT_OPEN;
-		lnet_window_grant(pni->peer, GRANT, 1024, 1);
+		pni->peer->session_state = SESSION_OPEN;
+		lnet_window_begin(pni->peer, GRANT, 1024, 1);
 	} else {
-		pni->peer->contact = CONTACT_PLAIN;
+		pni->peer->session_state = SESSION_PLAIN;
 		pni->peer->plain_before = 1;
-		pni->peer->contact_next_ns = U64_MAX;
+		pni->peer->session_next_ns = U64_MAX;
 	}
 	list_for_each_entry(path, &pni->paths, link) {
 		path->srtt_ns = s->srtt_ns;
@@ -297,7 +297,7 @@ static void test_suspicion(void)
 					  .rttvar_ns = rows[i].rttvar_us * 1000 };
 
 		snprintf(like, sizeof(like), "| %llu us | %llu us | %llu ms |", rows[i].srtt_us,
-			 rows[i].rttvar_us, lnet_path_suspect_after(ln, &path) / MS);
+			 rows[i].rttvar_us, lnet_path_response_timeout(ln, &path) / MS);
 		row_equal(manual_row(in, line, sizeof(line)) ? line : "", like, "suspicion");
 	}
 	if (in)

@@ -2,7 +2,7 @@
 /* Tests of lnet/memory/match.c: which entry matches a message, and at which offset. */
 #include "match_rows.h"
 
-#define TO(ix, at, len)		{ LNET_LAND, ix, at, len, 0 }
+#define TO(ix, at, len)		{ LNET_RECEIVE, ix, at, len, 0 }
 #define NONE			{ LNET_SKIP, 0, 0, 0, LNET_NO_MATCH }
 #define LONG			{ LNET_SKIP, 0, 0, 0, LNET_TOO_LONG }
 
@@ -182,7 +182,7 @@ static void check_row(unsigned int r)
 		make_me(&w, &rows[r].me[i], 7, NULL, &md[i]);
 	for (i = 0; i < 4 && rows[r].msg[i].pid; i++) {
 		enum lnet_outcome why;
-		bool land = rows[r].want[i].verdict == LNET_LAND;
+		bool land = rows[r].want[i].verdict == LNET_RECEIVE;
 
 		UNIT_EQUAL(match(&w, &rx, &rows[r].msg[i], &why), rows[r].want[i].verdict,
 			   rows[r].name);
@@ -274,7 +274,7 @@ static void test_many(void)
 		int at = i % (MANY / 3);
 
 		msg.bits = (u64)at << 20;
-		bad += match(&w, &rx, &msg, &why) != LNET_LAND;
+		bad += match(&w, &rx, &msg, &why) != LNET_RECEIVE;
 		bad += rx.md != mw_md(&w, md[at * 3 + i / (MANY / 3)]);
 	}
 	UNIT_EQUAL(bad, 0, "each finds its own, in order");
@@ -321,9 +321,9 @@ static void test_auto_unlink(void)
 			   "ME");
 		UNIT_EQUAL(lnet_md_attach(&w.ln, me, &cfg, LNET_UNLINK, &md), 0, "MD");
 		mdp = mw_md(&w, md);
-		UNIT_EQUAL(match(&w, &rx[0], &msg, &why), LNET_LAND, "first");
+		UNIT_EQUAL(match(&w, &rx[0], &msg, &why), LNET_RECEIVE, "first");
 		UNIT_EQUAL(mw_md(&w, md) == mdp, 1, "not exhausted");
-		UNIT_EQUAL(match(&w, &rx[1], &msg, &why), LNET_LAND, "second");
+		UNIT_EQUAL(match(&w, &rx[1], &msg, &why), LNET_RECEIVE, "second");
 		CU_ASSERT_PTR_NULL(mw_md(&w, md));
 		UNIT_EQUAL(mw_me_exists(&w, me), how[i] == LNET_RETAIN,
 			   "the ME goes with it if made so");

@@ -287,7 +287,7 @@ static void telling_handler(const struct lnet_event *ev)
 	static const char letters[] = ".GPRASU";
 	bool bad = ev->md.cookie != told_md.cookie || ev->user_ptr != memory;
 
-	say("%c%d%s%s%s ", letters[ev->kind], ev->status, ev->perhaps ? "~" : "",
+	say("%c%d%s%s%s ", letters[ev->kind], ev->status, ev->delivery_unknown ? "~" : "",
 	    ev->unlinked ? "*" : "", bad ? "?" : "");
 }
 

@@ -108,9 +108,9 @@ static bool is_apart(const struct lnet_nid *nid)
 }
 
 /* An info that lists @nids; the caller frees it. */
-static struct lnet_copy *info_of(u32 features, const char *nids)
+static struct lnet_sbuf *info_of(u32 features, const char *nids)
 {
-	struct lnet_copy *c = lnet_copy_new(512);
+	struct lnet_sbuf *c = lnet_sbuf_new(512);
 	struct lnet_pinginfo_ni nis[16];
 	unsigned int i;
 	int len;
@@ -128,18 +128,18 @@ static struct lnet_copy *info_of(u32 features, const char *nids)
 /* Each pinged NID replies with the list @nids. NIDs in @apart reply with only themselves. */
 static void answer(struct lnet *ln, const char *nids)
 {
-	struct lnet_copy *c = info_of(FULL, nids);
+	struct lnet_sbuf *c = info_of(FULL, nids);
 
 	node_answer(ln, c->data, c->len, is_apart);
 	node_env.now_ns += 2 * NSEC_PER_MSEC;
 	node_work(ln);
-	lnet_copy_put(c);
+	lnet_sbuf_put(c);
 }
 
 /* The peer that has @via sends the list @nids, and each of these NIDs replies with this list. */
 static void say(struct lnet *ln, char via, u32 features, const char *nids)
 {
-	struct lnet_copy *c = info_of(features, nids);
+	struct lnet_sbuf *c = info_of(features, nids);
 	struct lnet_nid to = nid_of(via);
 	struct lnet_peer_ni *pni = lnet_peer_ni_get(ln, &to);
 	struct lnet_pass p;
@@ -151,7 +151,7 @@ static void say(struct lnet *ln, char via, u32 features, const char *nids)
 	lnet_disc_step(&p, pni->peer);
 	lnet_pass_end(&p);
 	lnet_peer_ni_put(pni);
-	lnet_copy_put(c);
+	lnet_sbuf_put(c);
 	node_work(ln);
 	answer(ln, nids);
 }
@@ -545,7 +545,8 @@ static void test_moved(void)
 	say(ln, 'd', FULL, "fd");
 	apart = "";
 	is_now(ln, "bac* d* f", "two claim the NID of a third");
-	UNIT_EQUAL(lnet_stat_sum(ln, LNET_C_nids_refused), 4, "refused, one of them twice in 61 s");
+	UNIT_EQUAL(lnet_stat_sum(ln, LNET_C_nids_rejected), 4,
+		   "refused, one of them twice in 61 s");
 	node_end(ln);
 }
 

@@ -5,12 +5,12 @@
 #include "topology/topology.h"
 #include "service/service.h"
 
-static struct lnet_copy *long_info(unsigned int nr, u32 *len)
+static struct lnet_sbuf *long_info(unsigned int nr, u32 *len)
 {
 	return node_list_from(0, nr, true, len);
 }
 
-static void push_long(struct lnet *ln, struct lnet_peer_ni *pni, struct lnet_copy *c, u32 len)
+static void push_long(struct lnet *ln, struct lnet_peer_ni *pni, struct lnet_sbuf *c, u32 len)
 {
 	struct lnet_pass p;
 
@@ -28,7 +28,7 @@ static void test_many(void)
 {
 	struct lnet_nid first = nid("10.9.0.1@tcp");
 	struct lnet_peer_ni *pni;
-	struct lnet_copy *c;
+	struct lnet_sbuf *c;
 	unsigned int paths, i;
 	struct lnet *ln;
 	u32 len;
@@ -46,10 +46,10 @@ static void test_many(void)
 		}
 		UNIT_EQUAL(pni->peer->nr_pnis, paths ? 130 : 256, "merged");
 		UNIT_EQUAL(ln->nr_peers, 2, "peers, with the loopback");
-		UNIT_EQUAL(lnet_stat_sum(ln, LNET_C_nids_asked), paths ? 129 : 0, "pinged");
+		UNIT_EQUAL(lnet_stat_sum(ln, LNET_C_nids_pinged), paths ? 129 : 0, "pinged");
 		CU_ASSERT(lnet_stat_sum(ln, LNET_C_nids_ignored) >= 2744);
 		lnet_peer_ni_put(pni);
-		lnet_copy_put(c);
+		lnet_sbuf_put(c);
 		node_end(ln);
 	}
 }
@@ -61,7 +61,7 @@ static void test_many_aliases(void)
 	struct lnet *ln = node_begin(1);
 	struct lnet_peer_ni *pni[3];
 	struct lnet_nid first;
-	struct lnet_copy *c;
+	struct lnet_sbuf *c;
 	unsigned int i;
 	u32 len;
 
@@ -74,7 +74,7 @@ static void test_many_aliases(void)
 	for (i = 0; i < ARRAY_SIZE(from); i++) {
 		c = node_list_from(100 + 1000 * i, 256, true, &len);
 		push_long(ln, pni[i], c, len);
-		lnet_copy_put(c);
+		lnet_sbuf_put(c);
 	}
 	UNIT_EQUAL(ln->nr_nids > 256 && ln->nr_nids <= 300, true, "NIDs");
 	CU_ASSERT(lnet_stat_sum(ln, LNET_C_nids_ignored) >= 3 * 255 - 300);
@@ -89,7 +89,7 @@ static void test_unanswered(void)
 	struct lnet *ln = node_begin(1);
 	struct lnet_nid first = nid("10.9.0.1@tcp");
 	struct lnet_peer_ni *pni;
-	struct lnet_copy *c;
+	struct lnet_sbuf *c;
 	u64 asked, before;
 	unsigned int i;
 	u32 len;
@@ -98,21 +98,21 @@ static void test_unanswered(void)
 	c = long_info(100, &len);
 	pni = lnet_peer_ni_get(ln, &first);
 	push_long(ln, pni, c, len);
-	UNIT_EQUAL(lnet_stat_sum(ln, LNET_C_nids_asked), 8, "at once");
+	UNIT_EQUAL(lnet_stat_sum(ln, LNET_C_nids_pinged), 8, "at once");
 	for (i = 0; i < 12000; i++) {		/* 10 minutes */
 		node_env.now_ns += 50 * NSEC_PER_MSEC;
 		node_work(ln);
 	}
-	before = lnet_stat_sum(ln, LNET_C_nids_asked);
+	before = lnet_stat_sum(ln, LNET_C_nids_pinged);
 	for (i = 0; i < 12000; i++) {
 		node_env.now_ns += 50 * NSEC_PER_MSEC;
 		node_work(ln);
 	}
-	asked = lnet_stat_sum(ln, LNET_C_nids_asked) - before;
+	asked = lnet_stat_sum(ln, LNET_C_nids_pinged) - before;
 	UNIT_EQUAL(asked > 0 && asked <= 300, true, "in 10 minutes, of 99 NIDs");
 	UNIT_EQUAL(pni->peer->nr_pnis, 1, "nothing is merged");
 	lnet_peer_ni_put(pni);
-	lnet_copy_put(c);
+	lnet_sbuf_put(c);
 	node_end(ln);
 }
 
@@ -123,7 +123,7 @@ static void test_other_lists(void)
 	struct lnet_nid a = nid("10.0.0.1@tcp");
 	struct lnet_peer_ni *pni = lnet_peer_ni_get(ln, &a);
 	struct lnet_pinginfo_ni nis[64];
-	struct lnet_copy *c;
+	struct lnet_sbuf *c;
 	unsigned int i, k;
 	char text[48];
 	u64 asked;
@@ -137,17 +137,17 @@ static void test_other_lists(void)
 			nis[k].nid = k ? nid(text) : a;
 			nis[k].status = LNET_NI_UP;
 		}
-		c = lnet_copy_new(2048);
+		c = lnet_sbuf_new(2048);
 		len = lnet_pinginfo_encode(c->data, 2048, NODE_LIST_FEATURES,
 					   LNET_PID, i + 1, nis, k);
 		CU_ASSERT_FATAL(len > 0);
 		push_long(ln, pni, c, (u32)len);
-		lnet_copy_put(c);
+		lnet_sbuf_put(c);
 		node_env.now_ns += 60 * NSEC_PER_MSEC;
 		node_answer(ln, "", 0, NULL);
 		node_work(ln);
 	}
-	asked = lnet_stat_sum(ln, LNET_C_nids_asked);
+	asked = lnet_stat_sum(ln, LNET_C_nids_pinged);
 	UNIT_EQUAL(asked >= 128 && asked <= 128 + 61, true, "pings in 60 s");
 	CU_ASSERT(lnet_stat_sum(ln, LNET_C_merges_delayed) > 300);
 	UNIT_EQUAL(pni->peer->nr_pnis, 1, "nothing is merged");

@@ -298,9 +298,9 @@ static void test_rise(void)
 		node_work(ln);
 	}
 	UNIT_EQUAL(ni->nr_up, 3, "times up");
-	CU_ASSERT(ni->rising && ni->rise_at);
+	CU_ASSERT(ni->up_pending && ni->up_notified);
 	UNIT_EQUAL(del(ln, "10.0.0.1@tcp"), 0, "removing");
-	CU_ASSERT(!ni->rising && !ni->rise_at);
+	CU_ASSERT(!ni->up_pending && !ni->up_notified);
 	lnet_ni_put(ni);
 	node_end(ln);
 }

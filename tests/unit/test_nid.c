@@ -192,19 +192,19 @@ static void any_and_lo(void)
 /* The order of NIDs in the connection race: size, type, instance, address, each as a number. */
 static void order_is_bytewise(void)
 {
-	static const char *const rising[] = {
+	static const char *const up_pending[] = {
 		"1.2.3.4@tcp", "1.2.3.5@tcp", "1.3.0.0@tcp", "200.0.0.0@tcp", "0.0.0.1@tcp1",
 		"0.0.0.0@tcp256", "0.0.0.1@o2ib", "::1@tcp", "ff00::@tcp", "<?>",
 	};
 	struct lnet_nid a, b;
 	unsigned int i;
 
-	for (i = 1; i < ARRAY_SIZE(rising); i++) {
-		CU_ASSERT_EQUAL(lnet_nid_parse(&a, rising[i - 1]), 0);
-		CU_ASSERT_EQUAL(lnet_nid_parse(&b, rising[i]), 0);
-		UNIT_EQUAL(lnet_nid_cmp(&a, &b) < 0, true, rising[i]);
-		UNIT_EQUAL(lnet_nid_cmp(&b, &a) > 0, true, rising[i]);
-		UNIT_EQUAL(lnet_nid_cmp(&b, &b), 0, rising[i]);
+	for (i = 1; i < ARRAY_SIZE(up_pending); i++) {
+		CU_ASSERT_EQUAL(lnet_nid_parse(&a, up_pending[i - 1]), 0);
+		CU_ASSERT_EQUAL(lnet_nid_parse(&b, up_pending[i]), 0);
+		UNIT_EQUAL(lnet_nid_cmp(&a, &b) < 0, true, up_pending[i]);
+		UNIT_EQUAL(lnet_nid_cmp(&b, &a) > 0, true, up_pending[i]);
+		UNIT_EQUAL(lnet_nid_cmp(&b, &b), 0, up_pending[i]);
 	}
 }
 

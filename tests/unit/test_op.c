@@ -60,7 +60,7 @@ static void test_clipped(void)
 	rails_run(2 * T);
 	check_took(tag, T);
 	UNIT_EQUAL(rails.req[tag].nr_attempts, 2, "T / 2 each");
-	UNIT_EQUAL(rails.req[tag].perhaps, true, "perhaps");
+	UNIT_EQUAL(rails.req[tag].unknown, true, "perhaps");
 	rails_end();
 }
 
@@ -91,7 +91,7 @@ static void test_stock_answer_lost(void)
 	check_took(tag[1], 400 * RAILS_MS);
 	UNIT_EQUAL(rails.req[tag[0]].nr_attempts, 1, "not resent to a stock node");
 	UNIT_EQUAL(rails.req[tag[0]].status, -ETIMEDOUT, "timeout");
-	CU_ASSERT(rails.req[tag[0]].perhaps);
+	CU_ASSERT(rails.req[tag[0]].unknown);
 	rails_end();
 }
 
@@ -159,7 +159,7 @@ static void test_credit_wait(void)
 	UNIT_EQUAL(rails_done(b), 0, "waits for a credit");
 	rails_run(T / 20);
 	check_took(b, T);
-	UNIT_EQUAL(rails.req[b].perhaps, false, "never left");
+	UNIT_EQUAL(rails.req[b].unknown, false, "never left");
 	UNIT_EQUAL(rails.req[b].status, -ETIMEDOUT, "a local timeout");
 	UNIT_EQUAL(rails.req[b].nr_attempts, 0, "no attempt");
 	UNIT_EQUAL(rails_done(a), 0, "the other has its own time");
@@ -198,9 +198,9 @@ static void test_unsent_at_deadline(void)
 	tag = rails_put(0, 1, 64, LNET_ACK, 300 * RAILS_MS);
 	rails_run(T);
 	check_took(tag, 300 * RAILS_MS);
-	UNIT_EQUAL(rails.req[tag].perhaps, false, "all of it was taken back unsent");
+	UNIT_EQUAL(rails.req[tag].unknown, false, "all of it was taken back unsent");
 	UNIT_EQUAL(rails_stat(0, LNET_C_ops_failed), 1, "counted as failed");
-	UNIT_EQUAL(rails_stat(0, LNET_C_ops_perhaps), 0, "not as perhaps");
+	UNIT_EQUAL(rails_stat(0, LNET_C_ops_unknown), 0, "not as perhaps");
 	rails_end();
 }
 
@@ -213,8 +213,8 @@ static void test_posted_at_deadline(void)
 	rails_on(0, -1, RAILS_PUT, FATE_POST_FAIL, LNET_NETWORK_TIMEOUT, -1);
 	tag = rails_put(0, 1, 64, LNET_ACK, 300 * RAILS_MS);
 	rails_run(T);
-	UNIT_EQUAL(rails.req[tag].perhaps, true, "posted is perhaps");
-	UNIT_EQUAL(rails_stat(0, LNET_C_ops_perhaps), 1, "counted as perhaps");
+	UNIT_EQUAL(rails.req[tag].unknown, true, "posted is perhaps");
+	UNIT_EQUAL(rails_stat(0, LNET_C_ops_unknown), 1, "counted as perhaps");
 	rails_end();
 }
 
@@ -315,7 +315,7 @@ static void path_shows_life(unsigned int rail)
 	struct lnet_pass p;
 
 	lnet_pass_begin(&p, rails.node[0].ln, LNET_PASS_DRIVER);
-	lnet_path_evidence(&p, path->ni, path->pni, 0);
+	lnet_path_liveness(&p, path->ni, path->pni, 0);
 	lnet_pass_end(&p);
 }
 
@@ -545,7 +545,7 @@ static void test_peer_del(void)
 {
 	struct lnet_nid nid;
 	unsigned int i, tag;
-	bool perhaps;
+	bool unknown;
 
 	for (i = 0; i < NR_HOLDS; i++) {
 		tag = bring_to(i);
@@ -557,8 +557,8 @@ static void test_peer_del(void)
 		UNIT_EQUAL(lnet_peer_del(rails.node[0].ln, &nid, NULL, 0), 0, "removal");
 		rails_pump();
 		UNIT_EQUAL(rails_done(tag), 1, holds[i].state);
-		perhaps = i == 2 || i == 3 || i == 4;
-		UNIT_EQUAL(rails.req[tag].perhaps, perhaps, holds[i].state);
+		unknown = i == 2 || i == 3 || i == 4;
+		UNIT_EQUAL(rails.req[tag].unknown, unknown, holds[i].state);
 		CU_ASSERT(rails.req[tag].status != 0);
 		rails_end();
 	}

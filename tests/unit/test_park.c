@@ -32,7 +32,8 @@ static void test_lazy(void)
 	UNIT_EQUAL(lnet_match_unpark(&w.ln, &more), 0, "once");
 	make_me(&w, &wide, 7, NULL, &md);
 	UNIT_EQUAL(w.nr_told, 1, "matched");
-	CU_ASSERT(w.told[0].rx == &rx && w.told[0].verdict == LNET_LAND && rx.md == mw_md(&w, md));
+	CU_ASSERT(w.told[0].rx == &rx && w.told[0].verdict == LNET_RECEIVE &&
+		  rx.md == mw_md(&w, md));
 	UNIT_EQUAL(lnet_match_unpark(&w.ln, &rx), 0, "matched: not to be taken back");
 	mw_fini(&w);
 }
@@ -122,7 +123,7 @@ static void test_parked(void)
 			struct mw_told *told = &w.told[i];
 
 			CU_ASSERT(i == 0 || told->rx > told[-1].rx);
-			UNIT_EQUAL(told->verdict, told->rx->md ? LNET_LAND : LNET_SKIP,
+			UNIT_EQUAL(told->verdict, told->rx->md ? LNET_RECEIVE : LNET_SKIP,
 				   parked_rows[r].name);
 			UNIT_EQUAL(told->why, told->rx->md ? LNET_OK : LNET_TOO_LONG,
 				   parked_rows[r].name);
@@ -202,7 +203,7 @@ static void test_expired(void)
 	w.now_ns = start + 200 + MW_TIMEOUT_NS;
 	UNIT_EQUAL(expire(&w), U64_MAX, "none is left");
 	UNIT_EQUAL(w.nr_told, 3, "all dropped");
-	UNIT_EQUAL(w.shard.c[LNET_C_park_timeouts], 3, "counted");
+	UNIT_EQUAL(w.shard.c[LNET_C_lazy_timeouts], 3, "counted");
 	mw_fini(&w);
 }
 
@@ -246,7 +247,7 @@ static void *arrivals(void *arg)
 	u32 i;
 
 	for (i = 0; i < NR_RACE; i++)
-		nr_landed_at_once += match(&race, &race_rx[i], &ten, &why) == LNET_LAND;
+		nr_landed_at_once += match(&race, &race_rx[i], &ten, &why) == LNET_RECEIVE;
 	return arg;
 }
 
@@ -272,7 +273,7 @@ static void test_threads(void)
 	 */
 	lnet_portal_lazy(&race.ln, 7, false);
 	for (i = 0; i < NR_RACE; i++)
-		bad += race_rx[i].parked;
+		bad += race_rx[i].lazy_queued;
 	UNIT_EQUAL(bad, 0, "none is left");
 	UNIT_EQUAL(race.nr_told + nr_landed_at_once, NR_RACE, "each is told once");
 	while (!list_empty(&race.shard.ready))

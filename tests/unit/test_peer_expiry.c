@@ -78,10 +78,10 @@ static void test_forgotten(void)
 	run(OVER - AGE + SEC);
 	UNIT_EQUAL(ln->nr_peers, 1, "after it");
 	UNIT_EQUAL(ln->nr_nids, 1, "NIDs");
-	UNIT_EQUAL(lnet_stat_sum(ln, LNET_C_peers_forgotten), STRANGERS, "counted");
+	UNIT_EQUAL(lnet_stat_sum(ln, LNET_C_peers_expired), STRANGERS, "counted");
 	UNIT_EQUAL(fake_lnd.nr_gone, STRANGERS, "drivers told");
 	run(AGE);
-	UNIT_EQUAL(ln->age_ns, U64_MAX, "nobody left to look after");
+	UNIT_EQUAL(ln->expiry_ns, U64_MAX, "nobody left to look after");
 	UNIT_EQUAL(strangers_come(1, 1), 1, "one comes again");
 	CU_ASSERT(known("11.0.0.1@tcp"));
 	run(OVER);
@@ -180,7 +180,7 @@ static void test_heard(void)
 	run(OVER - AGE / 2);
 	CU_ASSERT(known("10.0.0.2@tcp"));
 	CU_ASSERT_FALSE(known("10.0.0.3@tcp"));
-	list_first_entry(&pni->paths, struct lnet_path, link)->evidence_ns = node_env.now_ns;
+	list_first_entry(&pni->paths, struct lnet_path, link)->liveness_ns = node_env.now_ns;
 	run(AGE - SEC);
 	CU_ASSERT(known("10.0.0.2@tcp"));
 	run(OVER);
@@ -225,11 +225,11 @@ static void test_crowd(void)
 		CU_ASSERT(ln->nr_peers <= 1000);
 	}
 	CU_ASSERT(known("10.0.0.2@tcp"));
-	UNIT_EQUAL(lnet_stat_sum(ln, LNET_C_peers_refused), 0, "turned away");
+	UNIT_EQUAL(lnet_stat_sum(ln, LNET_C_peers_rejected), 0, "turned away");
 	taken = strangers_come(100000, STRANGERS);	/* at one time */
 	CU_ASSERT(taken < 1000);
 	UNIT_EQUAL(ln->nr_peers, 1000, "peers");
-	UNIT_EQUAL(lnet_stat_sum(ln, LNET_C_peers_refused), STRANGERS - taken, "turned away");
+	UNIT_EQUAL(lnet_stat_sum(ln, LNET_C_peers_rejected), STRANGERS - taken, "turned away");
 	CU_ASSERT(known("10.0.0.2@tcp"));
 	lnet_peer_ni_put(get("10.0.0.2@tcp"));		/* a known peer is not rejected */
 	run(SEC);

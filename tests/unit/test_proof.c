@@ -54,7 +54,7 @@ static void test_false_list(void)
 	push_false(1001, &primary, &own);
 	push_false(1002, &own, &other);
 	rails_run(20 * RAILS_MS);
-	CU_ASSERT(rails_stat(0, LNET_C_nids_refused) >= 2);	/* each was pinged */
+	CU_ASSERT(rails_stat(0, LNET_C_nids_rejected) >= 2);	/* each was pinged */
 	UNIT_EQUAL(rails_nids(0, 1), 2, "the peer has its NIDs");
 	UNIT_EQUAL(rails_nids(0, 2), 1, "the stranger has its own");
 	UNIT_EQUAL(lnet_nid_same(&rails_peer(0, 1)->primary, &primary), true, "primary NID");
@@ -97,12 +97,12 @@ static void test_replaced(void)
 	rails_on(0, -1, RAILS_CORE, FATE_KEEP, LNET_OK, -1);
 	push_nobody(1000, 100);
 	rails_run(20 * RAILS_MS);
-	UNIT_EQUAL(rails_stat(0, LNET_C_nids_asked), 8, "pings of the first list");
+	UNIT_EQUAL(rails_stat(0, LNET_C_nids_pinged), 8, "pings of the first list");
 	push_nobody(1001, 120);
 	rails_run(200 * RAILS_MS);
-	UNIT_EQUAL(rails_stat(0, LNET_C_nids_asked), 8, "these are in flight");
+	UNIT_EQUAL(rails_stat(0, LNET_C_nids_pinged), 8, "these are in flight");
 	rails_run(6 * NSEC_PER_SEC);
-	CU_ASSERT(rails_stat(0, LNET_C_nids_asked) >= 16);
+	CU_ASSERT(rails_stat(0, LNET_C_nids_pinged) >= 16);
 	rails_end();
 }
 

@@ -168,9 +168,9 @@ static void test_answer_lost(void)
 	fake_out_clear(fake_come(A, LNET_CTYPE_CONTROL, INC_A));
 	got = fake_got(0);
 	got->waits = false;
-	got->rx.verdict = LNET_LAND;
+	got->rx.verdict = LNET_RECEIVE;
 	lnet_pass_begin(&p, &fw.node->ln, LNET_PASS_CALL);
-	ni->ops->land(&p, ni, &got->rx);
+	ni->ops->receive(&p, ni, &got->rx);
 	lnet_pass_end(&p);
 	fake_landed(0, 30000, "all bytes had come");
 	fake_out_is(fake_last(), frames, 0, "answers on the new set");
@@ -194,11 +194,11 @@ static void test_asking(void)
 	UNIT_EQUAL(msg[0]->nr_done, 0, "given back before the answer");
 	UNIT_EQUAL(get_unaligned_le64(fw.fake[OUT].out + 8), 2, "first cookie");
 	fake_in(&fw.fake[IN], buf, noop(buf, 3, 2));
-	UNIT_EQUAL(msg[0]->how, LNET_CONFIRMED, "one of a pair");
-	UNIT_EQUAL(msg[1]->how, LNET_CONFIRMED, "one of a pair");
+	UNIT_EQUAL(msg[0]->how, LNET_ACKNOWLEDGED, "one of a pair");
+	UNIT_EQUAL(msg[1]->how, LNET_ACKNOWLEDGED, "one of a pair");
 	UNIT_EQUAL(msg[2]->nr_done, 0, "not named");
 	fake_in(&fw.fake[OUT], buf, noop(buf, 4, 5));
-	UNIT_EQUAL(msg[3]->how, LNET_CONFIRMED, "end of a range");
+	UNIT_EQUAL(msg[3]->how, LNET_ACKNOWLEDGED, "end of a range");
 	fake_in(&fw.fake[OUT], buf, noop(buf, 0, 5));	/* twice */
 	CU_ASSERT(fw.fake[CONTROL].shut);
 	UNIT_EQUAL(fw.sn->c[SOCK_C_bad_zcack], 1, "counted");
@@ -281,7 +281,7 @@ static void land(unsigned int n, enum lnet_verdict verdict)
 	got->waits = false;
 	got->rx.verdict = verdict;
 	lnet_pass_begin(&p, &fw.node->ln, LNET_PASS_CALL);
-	ni->ops->land(&p, ni, &got->rx);
+	ni->ops->receive(&p, ni, &got->rx);
 	lnet_pass_end(&p);
 	fake_run(10 * MS);
 }
@@ -302,7 +302,7 @@ static void test_waiting_empty(void)
 	CU_ASSERT(fw.sn->c[SOCK_C_held] < 40);
 	UNIT_EQUAL(fw.sn->c[SOCK_C_stopped], 1, "the connection is not read");
 	for (i = 0; i < 40; i++)
-		land(i, LNET_LAND);
+		land(i, LNET_RECEIVE);
 	UNIT_EQUAL(fake_nr_got(), 40, "all came");
 	UNIT_EQUAL(fw.sn->hold_bytes, 0, "bytes held");
 	fake_end();
@@ -316,7 +316,7 @@ static void test_waiting(void)
 {
 	u32 len, verdict;
 
-	for (verdict = LNET_LAND; verdict <= LNET_SKIP; verdict++) {
+	for (verdict = LNET_RECEIVE; verdict <= LNET_SKIP; verdict++) {
 		begin();
 		len = fake_put(frames, A, PLAN_LATER_LAND, 0, 3000, 0);
 		len += fake_put(frames + len, A, PLAN_LAND, 1, 10, 0);
@@ -331,7 +331,7 @@ static void test_waiting(void)
 		fake_landed(3, 10, "on another connection");
 		land(0, verdict);
 		land(2, verdict);
-		if (verdict == LNET_LAND) {
+		if (verdict == LNET_RECEIVE) {
 			fake_landed(0, 3000, "held");
 			fake_landed(2, 100000, "stopped");
 		}

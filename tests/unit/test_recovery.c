@@ -43,7 +43,7 @@ static void test_thousand_in_a_second(void)
 	lnet_health_set_ni(&w->ln, &w->ni[0]->nid, 0);
 	lnet_health_set_peer(&w->ln, &w->pni[0].nid, 0);
 	begun_ns = w->now_ns;
-	while (!lnet_path_whole(&w->path[0]) && w->now_ns < begun_ns + 10 * SEC)
+	while (!lnet_path_is_healthy(&w->path[0]) && w->now_ns < begun_ns + 10 * SEC)
 		run(MS / 4, MS / 4, &lively);
 	CU_ASSERT_TRUE(w->now_ns - begun_ns <= SEC);
 	CU_ASSERT_TRUE(w->now_ns - begun_ns >= 400 * MS);
@@ -132,17 +132,17 @@ static void test_bucket_earns(void)
 	setup_bucket(1);
 	hostile(5);
 	run(5 * SEC, MS, &lively);
-	CU_ASSERT_FALSE(lnet_path_whole(&w->path[0]));
+	CU_ASSERT_FALSE(lnet_path_is_healthy(&w->path[0]));
 	earn(1000);
 	UNIT_EQUAL(w->peer.pings_paid_ns <= w->now_ns, 1, "the bucket is full");
 	nr = nr_pings;
 	hostile(5);
 	CU_ASSERT_TRUE(nr_pings - nr > 200 && nr_pings - nr <= 200 + 5 * 20);
-	while (!lnet_path_whole(&w->path[0]) && nr_pings - nr < 2000) {
+	while (!lnet_path_is_healthy(&w->path[0]) && nr_pings - nr < 2000) {
 		earn(1);
 		run(MS, MS / 4, &lively);
 	}
-	CU_ASSERT_TRUE(lnet_path_whole(&w->path[0]));
+	CU_ASSERT_TRUE(lnet_path_is_healthy(&w->path[0]));
 	CU_ASSERT_TRUE(nr_pings - nr <= 200 + 1000 + 10 * 20);
 	teardown();
 }
@@ -224,7 +224,7 @@ static void test_line(void)
 	run(4 * SEC, MS, &silent);
 	UNIT_EQUAL(w->sh.c[LNET_C_recovery_waits] >= 63, 1, "counted");
 	begin();
-	list_del_init(&w->path[63].line);	/* as if it had been healthy until now */
+	list_del_init(&w->path[63].probe_link);	/* as if it had been healthy until now */
 	w->path[63].recovering = 0;
 	lnet_path_suspect(&pass, &w->path[63]);
 	end();
@@ -276,11 +276,11 @@ static void test_backoff_bounds(void)
 	run(3 * SEC, MS, &silent);
 	CU_ASSERT_TRUE(nr_pings <= 2);
 	begin();
-	w->path[1].evidence_ns = w->now_ns;	/* the other rail is in use */
+	w->path[1].liveness_ns = w->now_ns;	/* the other rail is in use */
 	end();
 	for (nr_pings = 0, i = 0; i < 10; i++) {
 		run(SEC, MS, &silent);
-		w->path[1].evidence_ns = w->now_ns;
+		w->path[1].liveness_ns = w->now_ns;
 	}
 	CU_ASSERT_TRUE(nr_pings >= 14);
 	teardown();
@@ -305,16 +305,16 @@ static void test_heal(void)
 		fail_at(0, LNET_NETWORK_TIMEOUT);
 	UNIT_EQUAL(ni_health(0) + w->pni[0].health, 0, "both ends at 0");
 	while (w->now_ns < healed_ns) {
-		w->path[1].evidence_ns = w->now_ns;
+		w->path[1].liveness_ns = w->now_ns;
 		run(10 * MS, MS, &healing);
 	}
 	CU_ASSERT_TRUE(w->path[0].down_ns != 0);
 	CU_ASSERT_TRUE(nr_resets >= 10);
 	CU_ASSERT_FALSE(reset_locked);
 	UNIT_EQUAL(refs, 0, "nothing stays counted");
-	w->path[1].evidence_ns = w->now_ns;
+	w->path[1].liveness_ns = w->now_ns;
 	run(2 * SEC, MS / 4, &healing);
-	CU_ASSERT_TRUE(lnet_path_whole(&w->path[0]));
+	CU_ASSERT_TRUE(lnet_path_is_healthy(&w->path[0]));
 	teardown();
 }
 
@@ -348,7 +348,7 @@ static void test_burst_costs(void)
 			nr_open--;
 			w->now_ns += SEC / 10;
 			begin();
-			w->path[0].evidence_ns = 0;
+			w->path[0].liveness_ns = 0;
 			lnet_path_ping_done(&pass, &w->path[0], -ETIMEDOUT, 0);
 			end();
 		}
@@ -359,7 +359,7 @@ static void test_burst_costs(void)
 }
 
 /* Pings a path that gave no response for @silent_ns, with @nr_wire attempts in its driver. */
-static void ping_once(int status, u64 evidence_ns, u64 silent_ns, u32 nr_wire)
+static void ping_once(int status, u64 liveness_ns, u64 silent_ns, u32 nr_wire)
 {
 	u64 started_ns;
 
@@ -371,7 +371,7 @@ static void ping_once(int status, u64 evidence_ns, u64 silent_ns, u32 nr_wire)
 	w->now_ns += pings[0].timeout_ns;
 	pings[0].open = false;
 	begin();
-	w->path[0].evidence_ns = evidence_ns ? started_ns + evidence_ns : 0;
+	w->path[0].liveness_ns = liveness_ns ? started_ns + liveness_ns : 0;
 	w->path[0].suspect_ns = silent_ns ? w->now_ns - silent_ns : 0;
 	w->path[0].nr_wire = nr_wire;
 	lnet_path_ping_done(&pass, &w->path[0], status, 0);
@@ -382,7 +382,7 @@ static void ping_once(int status, u64 evidence_ns, u64 silent_ns, u32 nr_wire)
 static const struct {
 	const char *name;
 	int status;
-	u64 evidence_ns;	/* after the start; 0: none */
+	u64 liveness_ns;	/* after the start; 0: none */
 	u64 silent_ns;
 	u32 nr_wire;
 	int ni, pni;		/* health that the failure costs */
@@ -409,7 +409,7 @@ static void test_probe(void)
 
 	for (i = 0; i < ARRAY_SIZE(probes); i++) {
 		setup(2);
-		ping_once(probes[i].status, probes[i].evidence_ns, probes[i].silent_ns,
+		ping_once(probes[i].status, probes[i].liveness_ns, probes[i].silent_ns,
 			  probes[i].nr_wire);
 		UNIT_EQUAL(1000 - ni_health(0), probes[i].ni, probes[i].name);
 		UNIT_EQUAL(1000 - w->pni[0].health, probes[i].pni, probes[i].name);
@@ -444,7 +444,7 @@ static void test_limit(void)
 	end();
 	UNIT_EQUAL(w->path[0].recovering, RECOVER_SLOW, "heard of again");
 	run(3 * SEC, MS, &lively);
-	CU_ASSERT_TRUE(lnet_path_whole(&w->path[0]));
+	CU_ASSERT_TRUE(lnet_path_is_healthy(&w->path[0]));
 	teardown();
 }
 
@@ -534,13 +534,13 @@ static void test_rtt(void)
 	unsigned int i;
 
 	setup(1);
-	UNIT_EQUAL(lnet_path_suspect_after(&w->ln, &w->path[0]), 30 * MS, "before the first");
+	UNIT_EQUAL(lnet_path_response_timeout(&w->ln, &w->path[0]), 30 * MS, "before the first");
 	begin();
 	lnet_path_alive(&w->sh, &w->path[0], w->now_ns, 8 * MS);
 	end();
 	UNIT_EQUAL(w->path[0].srtt_ns, 8 * MS, "first");
 	UNIT_EQUAL(w->path[0].rttvar_ns, 4 * MS, "half of the first");
-	UNIT_EQUAL(lnet_path_suspect_after(&w->ln, &w->path[0]), 24 * MS, "srtt + 4 var");
+	UNIT_EQUAL(lnet_path_response_timeout(&w->ln, &w->path[0]), 24 * MS, "srtt + 4 var");
 	begin();
 	lnet_path_alive(&w->sh, &w->path[0], w->now_ns, 16 * MS);
 	end();
@@ -551,13 +551,14 @@ static void test_rtt(void)
 		lnet_path_alive(&w->sh, &w->path[0], w->now_ns, 8 * MS);
 		end();
 	}
-	UNIT_EQUAL(lnet_path_suspect_after(&w->ln, &w->path[0]) / MS, 16, "steady: 2 srtt");
+	UNIT_EQUAL(lnet_path_response_timeout(&w->ln, &w->path[0]) / MS, 16, "steady: 2 srtt");
 	for (i = 0; i < 200; i++) {
 		begin();
 		lnet_path_alive(&w->sh, &w->path[0], w->now_ns, 20000);
 		end();
 	}
-	UNIT_EQUAL(lnet_path_suspect_after(&w->ln, &w->path[0]), 10 * MS, "never below the floor");
+	UNIT_EQUAL(lnet_path_response_timeout(&w->ln, &w->path[0]), 10 * MS,
+		   "never below the floor");
 	teardown();
 }
 

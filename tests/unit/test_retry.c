@@ -48,7 +48,7 @@ static void check_request(unsigned int tag, u64 R, u64 more, const char *what)
 	CU_ASSERT(r->nr_effects <= 1);
 	CU_ASSERT(r->nr_attempts <= 1 + R + more);
 	CU_ASSERT(r->status || r->nr_effects == 1);
-	CU_ASSERT(!r->status || r->perhaps || r->nr_effects == 0);
+	CU_ASSERT(!r->status || r->unknown || r->nr_effects == 0);
 	CU_ASSERT(r->end_ns - r->started_ns <= (T_MS + SLACK_MS) * MS);
 }
 
@@ -199,8 +199,8 @@ static void counters_equal(unsigned int except, const char *name)
 static void outcome_row(unsigned int i)
 {
 	const struct lnet_outcome_info *info = &lnet_outcomes[reported[i].how];
-	int local = info->blame & LNET_BLAME_LOCAL ? 900 : 1000;
-	int remote = info->blame & LNET_BLAME_REMOTE ? 900 : 1000;
+	int local = info->attribution & LNET_ATTRIB_LOCAL ? 900 : 1000;
+	int remote = info->attribution & LNET_ATTRIB_REMOTE ? 900 : 1000;
 	struct rails_cfg cfg = { .nr_nodes = 2, .nr_shards = 1, .one_rail = true };
 	unsigned int tag;
 
@@ -211,7 +211,7 @@ static void outcome_row(unsigned int i)
 	tag = rails_put(0, 1, 100, LNET_ACK, T_MS * MS);
 	rails_pump();
 	UNIT_EQUAL(rails.req[tag].status, info->err, info->name);
-	UNIT_EQUAL(rails.req[tag].perhaps, info->delivery != LNET_DELIVERY_NOT, info->name);
+	UNIT_EQUAL(rails.req[tag].unknown, info->delivery != LNET_DELIVERY_NOT, info->name);
 	UNIT_EQUAL(atomic_read(&rails_ni(0, 0)->health), local, info->name);
 	UNIT_EQUAL(rails_path(0, 1, 0)->pni->health, remote, info->name);
 	counters_equal(i, info->name);
@@ -245,7 +245,7 @@ static void lose_answer(bool life, unsigned int counted, const char *name)
 		rails_run(T_MS / 10 * MS);
 	}
 	UNIT_EQUAL(rails.req[tag].status, -ETIMEDOUT, name);
-	UNIT_EQUAL(rails.req[tag].perhaps, true, name);
+	UNIT_EQUAL(rails.req[tag].unknown, true, name);
 	UNIT_EQUAL(rails_stat(0, reported[counted].c), 1, name);
 	UNIT_EQUAL(rails_stat(0, LNET_C_response_timeout_count), 1, name);
 	rails_clear();
@@ -268,7 +268,7 @@ static void check_never_left(unsigned int tag, const char *what)
 	UNIT_EQUAL(r->nr_attempts, 0, what);
 	UNIT_EQUAL(r->nr_effects, 0, what);
 	UNIT_EQUAL(r->status, -ETIMEDOUT, what);
-	UNIT_EQUAL(r->perhaps, 0, what);
+	UNIT_EQUAL(r->unknown, 0, what);
 }
 
 /* Timers are coarse: a request may get what it waited for between its deadline and its end. */

@@ -8,11 +8,11 @@
 	      LNET_FEAT_DISCOVERY)
 
 /* A ping info of @first and @nr - 1 NIDs that cannot be pinged; the caller frees it. */
-static struct lnet_copy *list_of(const struct lnet_nid *first, unsigned int at, unsigned int nr,
+static struct lnet_sbuf *list_of(const struct lnet_nid *first, unsigned int at, unsigned int nr,
 				 u32 *len)
 {
 	struct lnet_pinginfo_ni nis[64] = { { .nid = *first, .status = LNET_NI_UP } };
-	struct lnet_copy *c = lnet_copy_new(64 * nr);
+	struct lnet_sbuf *c = lnet_sbuf_new(64 * nr);
 	unsigned int i;
 	char text[32];
 	int rc;
@@ -27,7 +27,7 @@ static struct lnet_copy *list_of(const struct lnet_nid *first, unsigned int at, 
 	return c;
 }
 
-static void push_list(struct lnet *ln, struct lnet_peer_ni *pni, struct lnet_copy *c, u32 len)
+static void push_list(struct lnet *ln, struct lnet_peer_ni *pni, struct lnet_sbuf *c, u32 len)
 {
 	struct lnet_pass p;
 
@@ -46,7 +46,7 @@ static void test_replaces_all(void)
 	struct lnet *ln = node_begin(1);
 	struct lnet_nid first = nid("10.9.0.1@tcp");
 	struct lnet_peer_ni *pni = lnet_peer_ni_get(ln, &first);
-	struct lnet_copy *c;
+	struct lnet_sbuf *c;
 	unsigned int i;
 	u32 len;
 
@@ -54,7 +54,7 @@ static void test_replaces_all(void)
 	for (i = 0; i < 2; i++) {
 		c = list_of(&first, i, 32, &len);
 		push_list(ln, pni, c, len);
-		lnet_copy_put(c);
+		lnet_sbuf_put(c);
 		UNIT_EQUAL(!!pni->peer->disc.data, i, "the second list waits");
 		UNIT_EQUAL(pni->peer->disc.merge_free, 0, "merge_pause bounds merges of it");
 		node_env.now_ns += 10 * NSEC_PER_MSEC;
@@ -71,7 +71,7 @@ static void test_room_later(void)
 	struct lnet *ln = node_begin(1);
 	struct lnet_nid first = nid("10.9.0.1@tcp");
 	struct lnet_peer_ni *pni;
-	struct lnet_copy *c;
+	struct lnet_sbuf *c;
 	u32 len;
 
 	UNIT_EQUAL(node_ni_add(ln, "10.9.9.9@tcp"), 0, "interface");
@@ -90,7 +90,7 @@ static void test_room_later(void)
 	push_list(ln, pni, c, len);
 	UNIT_EQUAL(pni->peer->nr_pnis, 40, "NIDs");
 	UNIT_EQUAL(pni->peer->disc.full, 0, "all are merged");
-	lnet_copy_put(c);
+	lnet_sbuf_put(c);
 	lnet_peer_ni_put(pni);
 	node_end(ln);
 }

@@ -214,11 +214,11 @@ static void test_health_of_router(void)
 	CU_ASSERT_PTR_EQUAL(chosen(&s), way(R2));
 	UNIT_EQUAL(s.decided_by, LNET_RANK_responsive, "who answers");
 	way(R1)->suspect_ns = 0;
-	pni_of(NEAR, R2, RAIL_NEAR)->gw = LNET_GW_SILENT;
+	pni_of(NEAR, R2, RAIL_NEAR)->gw = LNET_GW_UNRESPONSIVE;
 	s = (struct lnet_select){ 0 };
 	CU_ASSERT_PTR_EQUAL(chosen(&s), way(R1));
 	UNIT_EQUAL(s.decided_by, LNET_RANK_route_up, "who is up");
-	pni_of(NEAR, R1, RAIL_NEAR)->gw = LNET_GW_SILENT;
+	pni_of(NEAR, R1, RAIL_NEAR)->gw = LNET_GW_UNRESPONSIVE;
 	CU_ASSERT_PTR_NOT_NULL(chosen(&s));	/* no better one exists */
 	rails_end();
 }
@@ -268,7 +268,7 @@ static void test_checks(void)
 	rails_on(NEAR, -1, RAILS_ANY, FATE_REFUSE, LNET_REMOTE_DROPPED, -1);
 	rails_run(70 * NSEC_PER_SEC);
 	UNIT_EQUAL(gw->nr_failed, 1, "no answer");
-	UNIT_EQUAL(pni_of(NEAR, R1, RAIL_NEAR)->gw, LNET_GW_SILENT, "silent");
+	UNIT_EQUAL(pni_of(NEAR, R1, RAIL_NEAR)->gw, LNET_GW_UNRESPONSIVE, "silent");
 	UNIT_EQUAL(is_up(NEAR, 0) + is_up(NEAR, 1), 0, "both");
 	rails_clear();
 	rails_run(60 * NSEC_PER_SEC);
@@ -320,7 +320,7 @@ static void say(unsigned int i)
 	CU_ASSERT_FATAL(len > 0);
 	lnet_pass_begin(&p, ln_of(NEAR), LNET_PASS_CALL);
 	lnet_enter_pni(&p, pni);
-	lnet_gateway_said(&p, pni->peer, buf, len);
+	lnet_gateway_update(&p, pni->peer, buf, len);
 	lnet_leave(&p);
 	lnet_pass_end(&p);
 }
@@ -493,7 +493,7 @@ static void test_far_restarts(void)
 	tag = rails_put(NEAR, FAR, 64, LNET_ACK, 0);
 	rails_run(6 * NSEC_PER_SEC);
 	UNIT_EQUAL(rails.req[tag].status, -ESTALE, "refused: no window");
-	UNIT_EQUAL(rails.req[tag].perhaps, true, "perhaps delivered");
+	UNIT_EQUAL(rails.req[tag].unknown, true, "perhaps delivered");
 	UNIT_EQUAL(rails.req[tag].nr_effects, 0, "it was not");
 	puts_succeed(NEAR, FAR, 2);
 	rails_end();
@@ -569,7 +569,7 @@ static void test_refused(void)
 		rails_run(70 * NSEC_PER_SEC);
 		lnet_pass_begin(&p, ln_of(NEAR), LNET_PASS_CALL);
 		lnet_enter(&p, &ln_of(NEAR)->shard[0]);
-		lnet_gateway_refused(&p, by_r1);
+		lnet_gateway_rejected(&p, by_r1);
 		lnet_leave(&p);
 		lnet_pass_end(&p);
 		UNIT_EQUAL(lnet_route_usable(by_r1), false, "not by it");

@@ -421,7 +421,7 @@ static void test_again(void)
 	put(0, 0, 2, 8);
 	rails_run(10 * NSEC_PER_SEC);
 	UNIT_EQUAL(rails.nr_carried[RAILS_PUT], 2, "whatever is said: it is not ours");
-	hdr.msg.put.ptl_index += LNET_PORTAL_MARK;
+	hdr.msg.put.ptl_index += LNET_PORTAL_TRACKED;
 	rails_on(ROUTER, 1, RAILS_PUT, FATE_POST_FAIL, LNET_NETWORK_TIMEOUT, 1);
 	inject(&hdr, 0, false);
 	rails_run(10 * NSEC_PER_SEC);
@@ -449,10 +449,10 @@ static void test_told(void)
 		hdr.type = i == 3 ? LNET_MSG_GET : LNET_MSG_PUT;
 		if (i == 3) {
 			memset(&hdr.msg, 0, sizeof(hdr.msg));
-			hdr.msg.get.ptl_index = RAILS_PORTAL + LNET_PORTAL_MARK;
+			hdr.msg.get.ptl_index = RAILS_PORTAL + LNET_PORTAL_TRACKED;
 			hdr.msg.get.return_wmd.cookie[0] = 77;
 		} else {
-			hdr.msg.put.ptl_index += marked ? LNET_PORTAL_MARK : 0;
+			hdr.msg.put.ptl_index += marked ? LNET_PORTAL_TRACKED : 0;
 			hdr.msg.put.ack_wmd.cookie[0] = 77;
 		}
 		rails_on(ROUTER, -1, i == 3 ? RAILS_GET : RAILS_PUT,
@@ -466,7 +466,7 @@ static void test_told(void)
 		UNIT_EQUAL(rails.nr_carried[RAILS_ACK], marked && !lost, "told if it is certain");
 		if (marked && !lost) {
 			UNIT_EQUAL(got->type, LNET_MSG_ACK, "by an ACK");
-			UNIT_EQUAL(got->msg.ack.mlength, LNET_REFUSED + LNET_REFUSED_ON_THE_WAY,
+			UNIT_EQUAL(got->msg.ack.mlength, LNET_REJECTED + LNET_REJECTED_BY_ROUTER,
 				   "that says so");
 			UNIT_EQUAL(got->msg.ack.dst_wmd.cookie[0], 77, "of this request");
 			UNIT_EQUAL(lnet_nid_same(&got->src_nid, &hdr.dest_nid), true, "from it");
@@ -483,7 +483,7 @@ static void test_no_link(void)
 	struct lnet_hdr hdr = hdr_of(0, 0, 2, 8);
 
 	begin();
-	hdr.msg.put.ptl_index += LNET_PORTAL_MARK;
+	hdr.msg.put.ptl_index += LNET_PORTAL_TRACKED;
 	rails_link(ROUTER, 1, false);
 	rails_run(RAILS_MS);
 	rails_on(ROUTER, 1, RAILS_ANY, FATE_FAIL, LNET_LOCAL_DROPPED, -1);
@@ -521,7 +521,7 @@ static void test_hears(void)
 	hdr.src_nid = peer;
 	hdr.dest_nid = rails_nid(0, rail);
 	hdr.msg.ack.dst_wmd = rails.last.hdr.msg.put.ack_wmd;
-	hdr.msg.ack.mlength = LNET_REFUSED + LNET_REFUSED_ON_THE_WAY;
+	hdr.msg.ack.mlength = LNET_REJECTED + LNET_REJECTED_BY_ROUTER;
 	from = lnet_peer_ni_get(ln, &peer);
 	lnet_pass_begin(&p, ln, LNET_PASS_DRIVER);
 	lnet_rx_begin(&p, rails_ni(0, rail), NULL, &hdr, from);

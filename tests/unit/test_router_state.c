@@ -47,7 +47,7 @@ static struct lnet_pinginfo_ni nis[LNET_MAX_NIS];
 
 static u32 features(void)
 {
-	struct lnet_copy *c = node()->ping_info;
+	struct lnet_sbuf *c = node()->ping_info;
 	struct lnet_pinginfo info;
 
 	UNIT_EQUAL(lnet_pinginfo_decode(&info, c->data, c->len, nis, LNET_MAX_NIS), 0, "readable");

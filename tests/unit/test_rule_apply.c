@@ -357,7 +357,7 @@ static void test_outcomes(void)
 	UNIT_EQUAL(tx().how, LNET_NETWORK_TIMEOUT, "posted");
 	del(0);
 	add("outcome when=completed");
-	UNIT_EQUAL(tx().how, LNET_CONFIRMED, "completed");
+	UNIT_EQUAL(tx().how, LNET_ACKNOWLEDGED, "completed");
 	del(0);
 	add("drop");
 	UNIT_EQUAL(tx().how, LNET_OK, "without a word");

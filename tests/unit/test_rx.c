@@ -39,7 +39,7 @@ static void test_address(void)
 	rails_begin(NULL);
 	hdr_init(&hdr, LNET_MSG_ACK);
 	UNIT_EQUAL(receive(&hdr), LNET_SKIP, "an ACK for nobody");
-	UNIT_EQUAL(rails_stat(1, LNET_C_dup_answer) + rails_stat(1, LNET_C_bad_handle), 1,
+	UNIT_EQUAL(rails_stat(1, LNET_C_dup_reply) + rails_stat(1, LNET_C_bad_handle), 1,
 		   "counted");
 	hdr.dest_nid = rails_nid(2, 0);
 	UNIT_EQUAL(receive(&hdr), LNET_CLOSE, "another node of the net: the peer is confused");
@@ -64,11 +64,12 @@ static void test_forged(void)
 		hdr_init(&hdr, i & 1 ? LNET_MSG_GET : LNET_MSG_PUT);
 		if (hdr.type == LNET_MSG_PUT) {
 			hdr.msg.put.ptl_index = 60 + i * 3;
-			hdr.msg.put.ack_wmd.cookie[0] = i & 4 ? rails_peer(0, 1)->tx.grant : i;
+			hdr.msg.put.ack_wmd.cookie[0] = i & 4 ? rails_peer(0, 1)->tx.session_id : i;
 			hdr.msg.put.ack_wmd.cookie[1] = i & 8 ? ~0ULL : (u64)i << 40;
 		} else {
 			hdr.msg.get.ptl_index = 60 + i * 3;
-			hdr.msg.get.return_wmd.cookie[0] = i & 4 ? rails_peer(0, 1)->tx.grant : i;
+			hdr.msg.get.return_wmd.cookie[0] =
+				i & 4 ? rails_peer(0, 1)->tx.session_id : i;
 			hdr.msg.get.return_wmd.cookie[1] = i & 8 ? ~0ULL : (u64)i << 40;
 		}
 		UNIT_EQUAL(receive(&hdr), LNET_SKIP, "dropped");
@@ -204,7 +205,7 @@ static void open_session(unsigned int by, u64 nonce)
 
 	hdr_init(&hdr, LNET_MSG_GET);
 	hdr.msg.get.return_wmd = (struct lnet_handle){ { 77, nonce } };
-	hdr.msg.get.ptl_index = LNET_PORTAL_MARK;
+	hdr.msg.get.ptl_index = LNET_PORTAL_TRACKED;
 	hdr.msg.get.match_bits = LNET_OPEN_MATCHBITS;
 	hdr.msg.get.sink_length = 64;
 	behind(by, &hdr, nothing);
@@ -234,9 +235,9 @@ static void test_claimed_sessions(void)
 		open_session(0, i);
 	UNIT_EQUAL(windows_of(&source), 1, "it is not displaced");
 	UNIT_EQUAL(windows_of(&claimer), 8, "the claimer has its share: windows_per_peer");
-	CU_ASSERT(rails_stat(1, LNET_C_openings_limited) > 0);
+	CU_ASSERT(rails_stat(1, LNET_C_session_opens_limited) > 0);
 	open_session(2, 40);
-	UNIT_EQUAL(windows_of(&source), 2, "openings_rate counts for the claimer");
+	UNIT_EQUAL(windows_of(&source), 2, "session_opens_rate counts for the claimer");
 	rails_run(10 * NSEC_PER_SEC);
 	rails_end();
 }
@@ -255,17 +256,17 @@ static void test_claimed_in_use(void)
 	begin_behind();
 	sh = &rails.node[1].ln->shard[0];
 	hdr_init(&hdr, LNET_MSG_PUT);
-	hdr.msg.put.ptl_index = LNET_PORTAL_MARK + RAILS_PORTAL + 1;
-	hdr.msg.put.ack_wmd.cookie[1] = 1 | LNET_NAME_ALONE;
+	hdr.msg.put.ptl_index = LNET_PORTAL_TRACKED + RAILS_PORTAL + 1;
+	hdr.msg.put.ack_wmd.cookie[1] = 1 | LNET_REQID_ALONE;
 	for (i = 1; i <= 8; i++) {
 		open_session(0, i);
 		hdr.msg.put.ack_wmd.cookie[0] =
-			list_first_entry(&sh->windows, struct lnet_window, link)->grant;
+			list_first_entry(&sh->windows, struct lnet_window, link)->session_id;
 		behind(0, &hdr, nothing);
 	}
 	behind_it = "1.2.3.5@tcp7";
 	open_session(0, 9);
-	UNIT_EQUAL(rails_stat(1, LNET_C_openings_refused), 1, "all sessions are in use");
+	UNIT_EQUAL(rails_stat(1, LNET_C_session_opens_rejected), 1, "all sessions are in use");
 	UNIT_EQUAL(rails_stat(1, LNET_C_windows_dropped), 0, "none is dropped");
 	rails_run(2 * NSEC_PER_SEC);
 	open_session(0, 10);
@@ -374,12 +375,12 @@ static void begin_three(bool marked)
 static void strange(unsigned int tag, const struct lnet_nid *via, const struct lnet_hdr *hdr,
 		    unsigned int counted)
 {
-	u64 was = rails_stat(0, LNET_C_stranger_answer) + rails_stat(0, LNET_C_dup_answer) +
+	u64 was = rails_stat(0, LNET_C_unexpected_reply) + rails_stat(0, LNET_C_dup_reply) +
 		  rails_stat(0, LNET_C_bad_handle);
 
 	UNIT_EQUAL(receive_from(0, via, hdr), LNET_SKIP, "dropped");
 	UNIT_EQUAL(rails_done(tag), 0, "not its answer");
-	UNIT_EQUAL(rails_stat(0, LNET_C_stranger_answer) + rails_stat(0, LNET_C_dup_answer) +
+	UNIT_EQUAL(rails_stat(0, LNET_C_unexpected_reply) + rails_stat(0, LNET_C_dup_reply) +
 		   rails_stat(0, LNET_C_bad_handle), was + counted, "counted");
 }
 
@@ -455,11 +456,11 @@ static void test_long_answers(void)
 		UNIT_EQUAL(receive_from(0, &peer, &hdr), LNET_SKIP, "dropped");
 		UNIT_EQUAL(rails_done(tag), 0, "not answered");
 		if (!(i & 3)) {			/* only a tracked request is rejected */
-			hdr.msg.ack.mlength = LNET_REFUSED + LNET_REFUSED_NO_MATCH;
+			hdr.msg.ack.mlength = LNET_REJECTED + LNET_REJECTED_NO_MATCH;
 			receive_from(0, &peer, &hdr);
 			UNIT_EQUAL(rails_done(tag), 0, "not refused");
 		}
-		UNIT_EQUAL(rails_stat(0, LNET_C_long_answer), i & 3 ? 1 : 2, "counted");
+		UNIT_EQUAL(rails_stat(0, LNET_C_long_reply), i & 3 ? 1 : 2, "counted");
 		rails_end();
 	}
 }
@@ -485,7 +486,7 @@ static void test_merged_bound(void)
 		hdr.msg.ack.dst_wmd.cookie[1] = i ? next + i : (1ULL << 48) - 1;
 		receive_from(0, &peer, &hdr);
 	}
-	UNIT_EQUAL(rails_stat(0, LNET_C_long_answer), 100, "counted");
+	UNIT_EQUAL(rails_stat(0, LNET_C_long_reply), 100, "counted");
 	UNIT_EQUAL(rails_done(tag[0]) + rails_done(tag[1]) + rails_done(tag[2]), 0, "not believed");
 	hdr.msg.ack.dst_wmd.cookie[1] = next - 1;
 	receive_from(0, &peer, &hdr);
@@ -617,54 +618,54 @@ static void test_not_reading(void)
 	struct lnet_hdr hdr;
 
 	rails_begin(&stock);
-	UNIT_EQUAL(lnet_tunable_set(rails.node[1].ln, "answers_max", 100), 0, "bound");
+	UNIT_EQUAL(lnet_tunable_set(rails.node[1].ln, "replies_max", 100), 0, "bound");
 	from = lnet_peer_ni_get(rails.node[1].ln, &src);
 	hdr_init(&hdr, LNET_MSG_GET);
 	hdr.msg.get.match_bits = LNET_PING_MATCHBITS;
 	hdr.msg.get.sink_length = 272;
 	hdr.msg.get.return_wmd.cookie[1] = 77;
-	atomic_set(&from->nr_answers, 100);
+	atomic_set(&from->nr_reply_ops, 100);
 	UNIT_EQUAL(receive(&hdr), LNET_SKIP, "too many answers wait");
 	UNIT_EQUAL(rails_stat(1, LNET_C_not_reading), 1, "counted");
 	UNIT_EQUAL(rails_stat(1, LNET_C_msgs_max), 0, "answers begun");
-	atomic_set(&from->nr_answers, 100 - 1);
+	atomic_set(&from->nr_reply_ops, 100 - 1);
 	UNIT_EQUAL(receive(&hdr), LNET_SKIP, "one less: a ping needs no place");
 	UNIT_EQUAL(rails_stat(1, LNET_C_not_reading), 1, "counted");
 	UNIT_EQUAL(rails_stat(1, LNET_C_msgs_max), 1, "answers begun");
-	atomic_sub(100 - 1, &from->nr_answers);
+	atomic_sub(100 - 1, &from->nr_reply_ops);
 	lnet_peer_ni_put(from);
 	rails_end();
 }
 
-/* At answers_budget, the node serves an interface for which few replies wait. */
-static void test_answers_budget(void)
+/* At replies_budget, the node serves an interface for which few replies wait. */
+static void test_replies_budget(void)
 {
 	struct lnet_nid src = rails_nid(0, 0);
 	struct lnet_peer_ni *from;
 	struct lnet_hdr hdr;
 
 	rails_begin(&stock);
-	UNIT_EQUAL(lnet_tunable_set(rails.node[1].ln, "answers_budget", 100), 0, "bound");
+	UNIT_EQUAL(lnet_tunable_set(rails.node[1].ln, "replies_budget", 100), 0, "bound");
 	from = lnet_peer_ni_get(rails.node[1].ln, &src);
 	hdr_init(&hdr, LNET_MSG_GET);
 	hdr.msg.get.match_bits = LNET_PING_MATCHBITS;
 	hdr.msg.get.sink_length = 272;
 	hdr.msg.get.return_wmd.cookie[1] = 77;
-	rails.node[1].ln->shard[0].nr_answers += 100;
-	atomic_set(&from->nr_answers, 16);
+	rails.node[1].ln->shard[0].nr_reply_ops += 100;
+	atomic_set(&from->nr_reply_ops, 16);
 	receive(&hdr);
-	UNIT_EQUAL(rails_stat(1, LNET_C_answers_denied), 1, "counted");
+	UNIT_EQUAL(rails_stat(1, LNET_C_replies_denied), 1, "counted");
 	UNIT_EQUAL(rails_stat(1, LNET_C_msgs_max), 0, "answers begun");
-	atomic_dec(&from->nr_answers);
+	atomic_dec(&from->nr_reply_ops);
 	receive(&hdr);
-	UNIT_EQUAL(rails_stat(1, LNET_C_answers_denied), 1, "a peer with few is served");
+	UNIT_EQUAL(rails_stat(1, LNET_C_replies_denied), 1, "a peer with few is served");
 	UNIT_EQUAL(rails_stat(1, LNET_C_msgs_max), 1, "answers begun");
-	atomic_inc(&from->nr_answers);
-	rails.node[1].ln->shard[0].nr_answers -= 1;
+	atomic_inc(&from->nr_reply_ops);
+	rails.node[1].ln->shard[0].nr_reply_ops -= 1;
 	receive(&hdr);
-	UNIT_EQUAL(rails_stat(1, LNET_C_answers_denied), 1, "below the bound all are served");
-	rails.node[1].ln->shard[0].nr_answers -= 99;
-	atomic_sub(16, &from->nr_answers);
+	UNIT_EQUAL(rails_stat(1, LNET_C_replies_denied), 1, "below the bound all are served");
+	rails.node[1].ln->shard[0].nr_reply_ops -= 99;
+	atomic_sub(16, &from->nr_reply_ops);
 	lnet_peer_ni_put(from);
 	rails_end();
 }
@@ -689,4 +690,4 @@ UNIT_SUITE(rx,
 	{ "no memory for a request", test_no_memory },
 	{ "stock rules", test_stock_requests },
 	{ "a peer that does not take its answers is dropped", test_not_reading },
-	{ "at the bound of all answers, a peer with few is served", test_answers_budget })
+	{ "at the bound of all answers, a peer with few is served", test_replies_budget })

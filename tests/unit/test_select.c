@@ -5,7 +5,7 @@
  */
 #define lnet_path_rank_names select_path_rank_names
 #define lnet_select select_select
-#define lnet_select_look select_select_look
+#define lnet_select_explain select_select_look
 #define lnet_op_choose select_op_choose
 #define lnet_load_due_ns select_load_due_ns
 #define lnet_path_recover select_path_recover

@@ -5,7 +5,7 @@
  */
 #define lnet_path_rank_names rank_t_path_rank_names
 #define lnet_select rank_t_select
-#define lnet_select_look rank_t_select_look
+#define lnet_select_explain rank_t_select_look
 #define lnet_op_choose rank_t_op_choose
 #define lnet_load_due_ns rank_t_load_due_ns
 #define lnet_path_recover rank_t_path_recover
@@ -324,7 +324,7 @@ static const struct {
 static unsigned int best_by_filter(const struct lnet_cand *c, unsigned int nr, u64 range,
 				   unsigned int *decider)
 {
-	bool in[LNET_LOOK_MAX];
+	bool in[LNET_CANDS_MAX];
 	unsigned int r, i, first;
 
 	*decider = LNET_NR_PATH_RANKS - 1;
@@ -409,7 +409,7 @@ static struct world *whole_world(u64 seed)
 	return w;
 }
 
-/* ---- lnet_select_look() ---------------------------------------------------------------------- */
+/* ---- lnet_select_explain() ------------------------------------------------------------------- */
 
 /* Possible defects of interfaces and paths, each with a probability. */
 static void disturb(struct world *w)
@@ -425,13 +425,13 @@ static void disturb(struct world *w)
 		lnet_ni_mark(w->ni[i], LNET_MARK(LINK_DOWN), !below(w, 8));
 		lnet_ni_mark(w->ni[i], LNET_MARK(DRAINED), !below(w, 6));
 		w->ni[i]->state = below(w, 10) ? NI_ACTIVE : NI_DRAINING;
-		w->ni[i]->wear = below(w, 2) ? 0 : 500;
+		w->ni[i]->degradation = below(w, 2) ? 0 : 500;
 		w->ni[i]->sh[0].share_turn = below(w, 3);
 	}
 	for (i = 0; i < w->nr_pni; i++) {
 		w->pni[i].health = below(w, 3) ? LNET_HEALTH_MAX : 850 + below(w, 150);
 		w->pni[i].deleted = !below(w, 12);
-		w->pni[i].said = below(w, 3);
+		w->pni[i].status = below(w, 3);
 		w->pni[i].sticky = below(w, 3) ? NULL : w->ni[below(w, w->nr_ni)];
 	}
 	for (i = 0; i < w->nr_path; i++) {
@@ -441,31 +441,31 @@ static void disturb(struct world *w)
 	}
 }
 
-/* ---- lnet_select_look() with routers --------------------------------------------------------- */
+/* ---- lnet_select_explain() with routers ------------------------------------------------------ */
 
 #define HOPS 2
 struct routers {
 	struct lnet_peer peer;
 	struct lnet_peer_ni hop[HOPS];
 	struct lnet_route route[HOPS];
-	struct lnet_path trunk[HOPS * WORLD_MAX], path[HOPS * WORLD_MAX * WORLD_MAX];
+	struct lnet_path first_hop[HOPS * WORLD_MAX], path[HOPS * WORLD_MAX * WORLD_MAX];
 	unsigned int nr_trunks, nr_paths;
 };
 
 static void path_make(struct world *w, struct lnet_path *path, struct lnet_peer_ni *pni,
-		      struct lnet_path *trunk)
+		      struct lnet_path *first_hop)
 {
-	path->ni = trunk->ni;
+	path->ni = first_hop->ni;
 	path->pni = pni;
-	path->hop = trunk->pni;
-	path->trunk = trunk;
+	path->hop = first_hop->pni;
+	path->first_hop = first_hop;
 	path->ix = w->nr_path++ % LNET_MAX_PATHS;
 	path->health = below(w, 3) ? LNET_HEALTH_MAX : 850 + below(w, 150);
 	path->suspect_ns = below(w, 6) ? 0 : w->now_ns;
 	path->down_ns = below(w, 6) ? 0 : w->now_ns;
 	path->gone = !below(w, 16);
 	path->policy = below(w, 2) ? (s32)below(w, 6) - 4 : 0;
-	INIT_LIST_HEAD(&path->asked);
+	INIT_LIST_HEAD(&path->await_reply);
 	list_add_tail(&path->link, &pni->paths);
 }
 
@@ -487,16 +487,16 @@ static void hop_make(struct world *w, struct routers *r, unsigned int h)
 	r->route[h].priority = below(w, 2);
 	r->route[h].hops = (s32)below(w, 4) - 1;
 	for (n = 0; n < w->nr_ni; n++) {
-		struct lnet_path *trunk = &r->trunk[r->nr_trunks];
+		struct lnet_path *first_hop = &r->first_hop[r->nr_trunks];
 
 		if (w->ni[n]->net != hop->net)
 			continue;
 		r->nr_trunks++;
-		trunk->ni = w->ni[n];
-		trunk->pni = hop;
-		path_make(w, trunk, hop, trunk);
+		first_hop->ni = w->ni[n];
+		first_hop->pni = hop;
+		path_make(w, first_hop, hop, first_hop);
 		for (p = 0; p < w->nr_pni; p++) {
-			path_make(w, &r->path[r->nr_paths], &w->pni[p], trunk);
+			path_make(w, &r->path[r->nr_paths], &w->pni[p], first_hop);
 			r->path[r->nr_paths++].route = &r->route[h];
 		}
 	}
@@ -530,7 +530,7 @@ static void question(struct world *w, struct lnet_select *s)
 		s->pni = &w->pni[below(w, w->nr_pni)];
 }
 
-/* A sum of all state that lnet_select_look() must not change. */
+/* A sum of all state that lnet_select_explain() must not change. */
 static u64 sum_of(const struct world *w)
 {
 	u64 sum = w->sh.turn + nr_recover;
@@ -555,7 +555,7 @@ static u64 sum_of_hops(const struct routers *r)
 static unsigned int look_at(bool routed, unsigned int *deciders)
 {
 	unsigned int round, differ = 0, none = 0;
-	struct lnet_look *look = calloc(1, sizeof(*look));
+	struct lnet_cands *look = calloc(1, sizeof(*look));
 
 	for (round = 0; round < 100000; round++) {
 		struct world *w = whole_world(round);
@@ -575,7 +575,7 @@ static unsigned int look_at(bool routed, unsigned int *deciders)
 		t = s;
 		before = sum_of(w) + sum_of_hops(r);
 		spin_lock(&w->sh.lock);
-		seen = lnet_select_look(&w->sh, &t, look);
+		seen = lnet_select_explain(&w->sh, &t, look);
 		differ += sum_of(w) + sum_of_hops(r) != before;
 		real = lnet_select(&w->sh, &s);
 		spin_unlock(&w->sh.lock);
@@ -622,10 +622,10 @@ static void test_look_routed(void)
 	CU_ASSERT(deciders[LNET_RANK_gw_health] > 200 && deciders[LNET_RANK_turn] > 500);
 }
 
-/* More candidates than struct lnet_look holds: the selected one is listed. */
+/* More candidates than struct lnet_cands holds: the selected one is listed. */
 static void test_look_many(void)
 {
-	struct lnet_look *look = calloc(1, sizeof(*look));
+	struct lnet_cands *look = calloc(1, sizeof(*look));
 	struct world *w = world_create();
 	struct lnet_select s;
 	struct lnet_path *seen;
@@ -636,17 +636,17 @@ static void test_look_many(void)
 		world_pni(w, 1);
 	}
 	world_join(w);
-	UNIT_EQUAL(w->nr_path > LNET_LOOK_MAX, true, "more than are kept");
+	UNIT_EQUAL(w->nr_path > LNET_CANDS_MAX, true, "more than are kept");
 	for (i = 0; i + 1 < w->nr_path; i++)
 		w->path[i].health = 500;
 	question(w, &s);
 	s = (struct lnet_select){ .peer = s.peer, .cpt = -1 };
 	spin_lock(&w->sh.lock);
-	seen = lnet_select_look(&w->sh, &s, look);
+	seen = lnet_select_explain(&w->sh, &s, look);
 	spin_unlock(&w->sh.lock);
 	CU_ASSERT_PTR_EQUAL(seen, &w->path[w->nr_path - 1]);
-	UNIT_EQUAL(look->nr, LNET_LOOK_MAX, "listed");
-	CU_ASSERT_PTR_EQUAL(look->cand[LNET_LOOK_MAX - 1].path, seen);
+	UNIT_EQUAL(look->nr, LNET_CANDS_MAX, "listed");
+	CU_ASSERT_PTR_EQUAL(look->cand[LNET_CANDS_MAX - 1].path, seen);
 	world_destroy(w);
 	free(look);
 }

@@ -4,8 +4,8 @@
 
 #define WINDOW	4U		/* requests in flight */
 #define ENOUGH	100000U		/* requests after which the traffic ends, if nothing else ends it */
-/* A pass runs handlers this often at most: LNET_PASS_TURNS deliveries. */
-#define MOST	(LNET_PASS_TURNS * LNET_EVENTS_PER_PASS)
+/* A pass runs handlers this often at most: LNET_PASS_ROUNDS deliveries. */
+#define MOST	(LNET_PASS_ROUNDS * LNET_EVENTS_PER_PASS)
 
 static struct {
 	struct lnet *ln;

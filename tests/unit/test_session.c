@@ -9,7 +9,7 @@ static const struct rails_cfg quiet = { .quiet = true };
 
 static unsigned int contact(unsigned int from, unsigned int to)
 {
-	return rails_peer(from, to)->contact;
+	return rails_peer(from, to)->session_state;
 }
 
 static void test_once(void)
@@ -23,10 +23,10 @@ static void test_once(void)
 	UNIT_EQUAL(rails.nr_carried[RAILS_CORE], 1, "for one ping");
 	rails_pump();
 	UNIT_EQUAL(rails.nr_carried[RAILS_CORE], 4, "and one opening, each answered");
-	UNIT_EQUAL(rails_stat(1, LNET_C_openings), 1, "one window");
+	UNIT_EQUAL(rails_stat(1, LNET_C_session_opens), 1, "one window");
 	for (i = 1; i <= 20; i++)
 		UNIT_EQUAL(rails.req[i].status || !rails_done(i), 0, "done");
-	UNIT_EQUAL(contact(0, 1), CONTACT_OPEN, "open");
+	UNIT_EQUAL(contact(0, 1), SESSION_OPEN, "open");
 	UNIT_EQUAL(rails.last.type, RAILS_ACK, "marked all");
 	rails_end();
 }
@@ -42,7 +42,7 @@ static void test_silent(void)
 	UNIT_EQUAL(rails_done(tag), 0, "waits a slice");
 	rails_run(200 * RAILS_MS);
 	UNIT_EQUAL(rails.req[tag].status || !rails_done(tag), 0, "then goes under stock rules");
-	UNIT_EQUAL(contact(0, 1), CONTACT_PLAIN, "plain");
+	UNIT_EQUAL(contact(0, 1), SESSION_PLAIN, "plain");
 	asked = rails.nr_carried[RAILS_CORE];
 	rails_clear();
 	rails_put(0, 1, 8, LNET_ACK, 0);
@@ -51,7 +51,7 @@ static void test_silent(void)
 	rails_run(2 * NSEC_PER_SEC);
 	tag = rails_put(0, 1, 8, LNET_ACK, 0);
 	rails_pump();
-	UNIT_EQUAL(contact(0, 1), CONTACT_OPEN, "asked again after a second");
+	UNIT_EQUAL(contact(0, 1), SESSION_OPEN, "asked again after a second");
 	UNIT_EQUAL(rails_done(tag), 1, "without waiting");
 	rails_end();
 }
@@ -66,9 +66,9 @@ static void test_opening_fails(void)
 	rails_on(0, -1, RAILS_CORE, FATE_LOSE, LNET_OK, -1);
 	tag = rails_put(0, 1, 8, LNET_ACK, 0);
 	rails_pump();
-	UNIT_EQUAL(contact(0, 1), CONTACT_OPENING, "opening");
+	UNIT_EQUAL(contact(0, 1), SESSION_OPENING, "opening");
 	rails_run(2600 * RAILS_MS);
-	UNIT_EQUAL(contact(0, 1), CONTACT_PLAIN, "plain");
+	UNIT_EQUAL(contact(0, 1), SESSION_PLAIN, "plain");
 	UNIT_EQUAL(rails.req[tag].status || !rails_done(tag), 0, "under stock rules");
 	rails_end();
 }
@@ -130,18 +130,20 @@ static void begin_and_lose(void)
 		rails_put(0, 1, 8, LNET_ACK, 0);
 	rails_pump();
 	rails_lost(0, 1, 0, LNET_PATH_LOST);
-	UNIT_EQUAL(contact(0, 1), CONTACT_OPEN, "while there is another");
+	UNIT_EQUAL(contact(0, 1), SESSION_OPEN, "while there is another");
 	rails_run(RAILS_MS);
 	rails_lost(0, 1, 1, LNET_PATH_LOST);
-	UNIT_EQUAL(contact(0, 1), CONTACT_DOUBT, "the last one is gone");
+	UNIT_EQUAL(contact(0, 1), SESSION_DOUBT, "the last one is gone");
 }
 
-/* The request succeeded in another session than @grant, and none of its attempts was rejected. */
-static void done_anew(unsigned int tag, u64 grant)
+/*
+ * The request succeeded in another session than @session_id, and none of its attempts was rejected.
+ */
+static void done_anew(unsigned int tag, u64 session_id)
 {
 	rails_pump();
-	UNIT_EQUAL(contact(0, 1), CONTACT_OPEN, "open");
-	CU_ASSERT(rails_peer(0, 1)->tx.grant != grant);
+	UNIT_EQUAL(contact(0, 1), SESSION_OPEN, "open");
+	CU_ASSERT(rails_peer(0, 1)->tx.session_id != session_id);
 	UNIT_EQUAL(rails_stat(1, LNET_C_no_window), 0, "refused");
 	UNIT_EQUAL(rails.req[tag].status || !rails_done(tag), 0, "done");
 	rails_end();
@@ -150,30 +152,30 @@ static void done_anew(unsigned int tag, u64 grant)
 static void test_doubt_restarted(void)
 {
 	unsigned int tag, puts;
-	u64 grant;
+	u64 session_id;
 
 	begin_and_lose();
-	grant = rails_peer(0, 1)->tx.grant;
+	session_id = rails_peer(0, 1)->tx.session_id;
 	puts = rails.nr_carried[RAILS_PUT];
 	rails_restart(1);
 	tag = rails_put(0, 1, 8, LNET_ACK, 0);
 	UNIT_EQUAL(rails.nr_carried[RAILS_PUT], puts, "waits");
-	done_anew(tag, grant);
+	done_anew(tag, session_id);
 }
 
 /* Only the connections were lost: the session continues. */
 static void test_doubt_unfounded(void)
 {
 	unsigned int tag;
-	u64 grant, next;
+	u64 session_id, next;
 
 	begin_and_lose();
-	grant = rails_peer(0, 1)->tx.grant;
+	session_id = rails_peer(0, 1)->tx.session_id;
 	next = rails_peer(0, 1)->tx.next;
 	tag = rails_put(0, 1, 8, LNET_ACK, 0);
 	rails_pump();
-	UNIT_EQUAL(contact(0, 1), CONTACT_OPEN, "open");
-	CU_ASSERT(rails_peer(0, 1)->tx.grant == grant);
+	UNIT_EQUAL(contact(0, 1), SESSION_OPEN, "open");
+	CU_ASSERT(rails_peer(0, 1)->tx.session_id == session_id);
 	UNIT_EQUAL(rails_peer(0, 1)->tx.next, next + 1, "named in turn");
 	UNIT_EQUAL(rails.req[tag].status || !rails_done(tag), 0, "done");
 	rails_end();
@@ -183,13 +185,13 @@ static void test_doubt_unfounded(void)
 static void test_doubt_stale(void)
 {
 	unsigned int tag;
-	u64 grant;
+	u64 session_id;
 
 	begin_and_lose();
-	grant = rails_peer(0, 1)->tx.grant;
+	session_id = rails_peer(0, 1)->tx.session_id;
 	rails_run(rails_peer(0, 1)->tx.hold_ns * 5 / 2);
 	tag = rails_put(0, 1, 8, LNET_ACK, 0);
-	done_anew(tag, grant);
+	done_anew(tag, session_id);
 }
 
 /* The ping gets no reply: requests use the existing session, and later ones start a ping again. */
@@ -204,12 +206,12 @@ static void test_doubt_remains(void)
 	UNIT_EQUAL(rails_done(tag), 0, "waits a slice");
 	rails_run(200 * RAILS_MS);
 	UNIT_EQUAL(rails.req[tag].status || !rails_done(tag), 0, "done");
-	UNIT_EQUAL(contact(0, 1), CONTACT_DOUBT, "nobody said so");
+	UNIT_EQUAL(contact(0, 1), SESSION_DOUBT, "nobody said so");
 	rails_clear();
 	rails_run(200 * RAILS_MS);
 	tag = rails_put(0, 1, 8, LNET_ACK, 0);
 	rails_pump();
-	UNIT_EQUAL(contact(0, 1), CONTACT_OPEN, "open");
+	UNIT_EQUAL(contact(0, 1), SESSION_OPEN, "open");
 	UNIT_EQUAL(rails.req[tag].status || !rails_done(tag), 0, "done");
 	rails_end();
 }
@@ -223,7 +225,7 @@ static void test_doubt_stock(void)
 	rails_restart(1);
 	tag = rails_put(0, 1, 8, LNET_ACK, 0);
 	rails_run(RAILS_MS);
-	UNIT_EQUAL(contact(0, 1), CONTACT_PLAIN, "a stock node has taken its place");
+	UNIT_EQUAL(contact(0, 1), SESSION_PLAIN, "a stock node has taken its place");
 	UNIT_EQUAL(rails.req[tag].status || !rails_done(tag), 0, "done under stock rules");
 	rails_end();
 }

@@ -19,13 +19,13 @@ static void on_carry(struct rails_msg *m)
 /* The session of node 0 at node 1. */
 static struct lnet_window *window(void)
 {
-	return lnet_window_find(&rails.node[1].ln->shard[0], rails_peer(0, 1)->tx.grant);
+	return lnet_window_find(&rails.node[1].ln->shard[0], rails_peer(0, 1)->tx.session_id);
 }
 
-static void put_as(unsigned int from, unsigned int rail, u64 grant, u64 seq)
+static void put_as(unsigned int from, unsigned int rail, u64 session_id, u64 seq)
 {
-	struct rails_msg m = sessions_message(from, rail, LNET_MSG_PUT, grant,
-					      seq | LNET_NAME_ALONE);
+	struct rails_msg m = sessions_message(from, rail, LNET_MSG_PUT, session_id,
+					      seq | LNET_REQID_ALONE);
 
 	rails_again(&m);
 	rails_pump();
@@ -43,7 +43,7 @@ static void test_hold(void)
 	for (i = 0; i < ARRAY_SIZE(ms); i++) {
 		m = sessions_message(0, 0, LNET_MSG_GET, 77, i + 1);
 		m.hdr.msg.get.src_offset = ms[i][0];
-		m.hdr.msg.get.ptl_index = LNET_PORTAL_MARK;
+		m.hdr.msg.get.ptl_index = LNET_PORTAL_TRACKED;
 		m.hdr.msg.get.match_bits = LNET_OPEN_MATCHBITS;
 		rails_again(&m);
 		rails_pump();
@@ -60,17 +60,17 @@ static void test_guess(void)
 {
 	struct lnet_env *env;
 	unsigned int i;
-	u64 grant, state;
+	u64 session_id, state;
 
 	rails_begin(NULL);
 	env = lnet_env_of(rails.node[1].ln);
 	state = rails.random;
 	sessions_open(0, 77, 1);
-	grant = list_first_entry(&rails.node[1].ln->shard[0].windows, struct lnet_window,
-				 link)->grant;
+	session_id = list_first_entry(&rails.node[1].ln->shard[0].windows, struct lnet_window,
+				      link)->session_id;
 	rails.random = state;
 	for (i = 0; i < 100; i++)
-		CU_ASSERT(env->ops->random(env) >> 6 != grant >> 6);
+		CU_ASSERT(env->ops->random(env) >> 6 != session_id >> 6);
 	rails_end();
 }
 
@@ -85,7 +85,7 @@ static void test_foreign_request(void)
 	rails_run(RAILS_MS);
 	w = window();
 	high = w->high;
-	put_as(2, 0, w->grant, high + 1);
+	put_as(2, 0, w->session_id, high + 1);
 	UNIT_EQUAL(rails_stat(1, LNET_C_not_opener), 1, "rejected and counted");
 	UNIT_EQUAL(w->high, high, "it is not in the window");
 	CU_ASSERT(w->from->peer == rails_peer(1, 0));
@@ -111,7 +111,7 @@ static void test_foreign_duplicate(void)
 	rails_run(RAILS_MS);
 	UNIT_EQUAL(rails_done(tag), 1, "done, and not confirmed");
 	w = window();
-	m = sessions_message(2, 0, LNET_MSG_GET, w->grant, w->high | LNET_NAME_ALONE);
+	m = sessions_message(2, 0, LNET_MSG_GET, w->session_id, w->high | LNET_REQID_ALONE);
 	rails_again(&m);
 	rails_pump();
 	UNIT_EQUAL(nr_data, 0, "the cached reply is not for others");
@@ -126,9 +126,9 @@ static void test_foreign_confirm(void)
 
 	rails_begin(&three);
 	w = window();
-	low = w->floor;
-	sessions_confirm(2, w->grant, w->high + 1);
-	UNIT_EQUAL(w->floor, low, "the low-water mark stays");
+	low = w->low;
+	sessions_confirm(2, w->session_id, w->high + 1);
+	UNIT_EQUAL(w->low, low, "the low-water mark stays");
 	UNIT_EQUAL(rails_stat(1, LNET_C_not_opener), 1, "rejected and counted");
 	rails_end();
 }
@@ -136,7 +136,7 @@ static void test_foreign_confirm(void)
 /* Instance numbers are sent in every GET, and nonces are consecutive, so other nodes know both. */
 static void test_foreign_open(void)
 {
-	u64 instance, nonce, grant;
+	u64 instance, nonce, session_id;
 	struct lnet_shard *sh;
 	u32 nr;
 
@@ -144,11 +144,12 @@ static void test_foreign_open(void)
 	sh = &rails.node[1].ln->shard[0];
 	instance = window()->instance;
 	nonce = window()->nonce;
-	grant = window()->grant;
+	session_id = window()->session_id;
 	nr = sh->nr_windows;
 	sessions_open(2, instance, nonce);
 	UNIT_EQUAL(sh->nr_windows, nr + 1, "another session");
-	CU_ASSERT(list_first_entry(&sh->windows, struct lnet_window, link)->grant != grant);
+	CU_ASSERT(list_first_entry(&sh->windows, struct lnet_window, link)->session_id !=
+		  session_id);
 	sessions_open(2, instance, nonce);
 	UNIT_EQUAL(sh->nr_windows, nr + 1, "once");
 	sessions_open(0, instance, nonce);
@@ -205,18 +206,18 @@ static void test_nid_moves(void)
 	ln = rails.node[1].ln;
 	rails_run(50 * RAILS_MS);
 	w = window();
-	put_as(0, 1, w->grant, w->high + 1);
+	put_as(0, 1, w->session_id, w->high + 1);
 	CU_ASSERT(lnet_nid_same(&w->from->nid, &nid));
 	opener = rails_peer(1, 0);
 	third = rails_peer(1, 2);
 	mutex_lock(&ln->cfg_mutex);
 	UNIT_EQUAL(lnet_peer_take_over(opener, third, &nid, false), 0, "the NID moves");
 	mutex_unlock(&ln->cfg_mutex);
-	opener->disc.whole = 1;		/* discovery: it has no other NID */
-	put_as(0, 0, w->grant, w->high + 1);
+	opener->disc.complete = 1;	/* discovery: it has no other NID */
+	put_as(0, 0, w->session_id, w->high + 1);
 	UNIT_EQUAL(rails_stat(1, LNET_C_not_opener), 0, "the opener keeps its session");
 	CU_ASSERT(w->from->peer == opener);
-	put_as(0, 1, w->grant, w->high + 1);
+	put_as(0, 1, w->session_id, w->high + 1);
 	UNIT_EQUAL(rails_stat(1, LNET_C_not_opener), 1, "the third node is rejected");
 	rails_end();
 }
@@ -238,38 +239,38 @@ static void check_done(unsigned int tag, const char *what)
 /* The opener has a defect: one of its messages has a sequence far ahead. */
 static void test_far_ahead(void)
 {
-	u64 grant, openings;
+	u64 session_id, opens;
 	unsigned int tag;
 
 	rails_begin(NULL);
-	grant = window()->grant;
-	openings = rails_stat(1, LNET_C_openings);
-	put_as(0, 0, grant, 1ULL << 47);
-	put_as(0, 0, grant, window()->high + 2 * window()->W + 1);
+	session_id = window()->session_id;
+	opens = rails_stat(1, LNET_C_session_opens);
+	put_as(0, 0, session_id, 1ULL << 47);
+	put_as(0, 0, session_id, window()->high + 2 * window()->W + 1);
 	UNIT_EQUAL(rails_stat(1, LNET_C_too_far), 2, "rejected and counted");
 	tag = put();
 	rails_run(RAILS_MS);
 	check_done(tag, "the session goes on");
-	UNIT_EQUAL(rails_stat(1, LNET_C_openings), openings, "the same session");
+	UNIT_EQUAL(rails_stat(1, LNET_C_session_opens), opens, "the same session");
 	rails_end();
 }
 
 /* A message within the bound may end the session: its sender detects that there is no response. */
 static void test_silent_session(void)
 {
-	u64 grant, openings;
+	u64 session_id, opens;
 	unsigned int tag;
 
 	rails_begin(NULL);
-	grant = window()->grant;
-	openings = rails_stat(1, LNET_C_openings);
-	put_as(0, 0, grant, window()->high + 2 * window()->W);
+	session_id = window()->session_id;
+	opens = rails_stat(1, LNET_C_session_opens);
+	put_as(0, 0, session_id, window()->high + 2 * window()->W);
 	UNIT_EQUAL(rails_stat(1, LNET_C_too_far), 0, "accepted");
 	tag = put();
 	rails_run(6 * NSEC_PER_SEC);
-	UNIT_EQUAL(rails.req[tag].perhaps, true, "no response: nobody knows");
+	UNIT_EQUAL(rails.req[tag].unknown, true, "no response: nobody knows");
 	UNIT_EQUAL(rails.req[tag].nr_effects, 0, "below the window");
-	UNIT_EQUAL(rails_stat(1, LNET_C_openings), openings + 1, "another session");
+	UNIT_EQUAL(rails_stat(1, LNET_C_session_opens), opens + 1, "another session");
 	UNIT_EQUAL(rails_stat(0, LNET_C_sessions_renewed), 1, "counted");
 	tag = put();
 	rails_run(10 * RAILS_MS);
@@ -335,7 +336,8 @@ static void test_share(void)
 	for (i = 1; i <= 40; i++) {
 		rails_run(NSEC_PER_SEC / 32);
 		sessions_open(2, 88, i);
-		put_as(2, 0, list_first_entry(&sh->windows, struct lnet_window, link)->grant, 1);
+		put_as(2, 0, list_first_entry(&sh->windows, struct lnet_window, link)->session_id,
+		       1);
 	}
 	UNIT_EQUAL(sh->nr_windows, nr + 4, "up to the node's bound");
 	CU_ASSERT(window() != NULL);
@@ -361,20 +363,21 @@ static void test_share(void)
 
 static void test_rate(void)
 {
-	u64 openings, i;
+	u64 opens, i;
 
 	rails_begin(&three);
-	openings = rails_stat(1, LNET_C_openings);
+	opens = rails_stat(1, LNET_C_session_opens);
 	for (i = 1; i <= 1000; i++)
 		sessions_open(2, 88, i);
-	UNIT_EQUAL(rails_stat(1, LNET_C_openings), openings + 16, "a burst");
-	UNIT_EQUAL(rails_stat(1, LNET_C_openings_limited), 1000 - 16, "the others are dropped");
+	UNIT_EQUAL(rails_stat(1, LNET_C_session_opens), opens + 16, "a burst");
+	UNIT_EQUAL(rails_stat(1, LNET_C_session_opens_limited), 1000 - 16,
+		   "the others are dropped");
 	rails_run(NSEC_PER_SEC / 8);
 	for (; i <= 2000; i++)
 		sessions_open(2, 88, i);
-	UNIT_EQUAL(rails_stat(1, LNET_C_openings), openings + 16 + 4, "32 per second");
+	UNIT_EQUAL(rails_stat(1, LNET_C_session_opens), opens + 16 + 4, "32 per second");
 	sessions_open(0, 88, 1);
-	UNIT_EQUAL(rails_stat(1, LNET_C_openings), openings + 16 + 5, "of each peer");
+	UNIT_EQUAL(rails_stat(1, LNET_C_session_opens), opens + 16 + 5, "of each peer");
 	rails_end();
 }
 
@@ -390,18 +393,18 @@ static void test_rejections(void)
 	w = sessions_newest();
 	bytes = sh->window_bytes;
 	for (seq = 1; seq <= 1000; seq++)
-		sessions_put(2, RAILS_PORTAL + 1, w->grant, seq);
+		sessions_put(2, RAILS_PORTAL + 1, w->session_id, seq);
 	UNIT_EQUAL(w->high, 1000, "all were received");
 	UNIT_EQUAL(w->nr_entries, 0, "and have no entry");
 	UNIT_EQUAL(sh->window_bytes, bytes + (1024 - 8) * sizeof(void *), "but a place");
-	sessions_put(2, RAILS_PORTAL + 1, w->grant, 7);
+	sessions_put(2, RAILS_PORTAL + 1, w->session_id, 7);
 	UNIT_EQUAL(rails_stat(1, LNET_C_dup_final), 1, "a duplicate is rejected again");
-	sessions_put(2, RAILS_PORTAL, w->grant, 8);
+	sessions_put(2, RAILS_PORTAL, w->session_id, 8);
 	UNIT_EQUAL(rails_stat(1, LNET_C_dup_final), 2, "also where it would match");
 	UNIT_EQUAL(w->nr_entries, 0, "it has no effect");
-	sessions_put(2, RAILS_PORTAL, w->grant, 1001);
+	sessions_put(2, RAILS_PORTAL, w->session_id, 1001);
 	UNIT_EQUAL(w->nr_entries, 1, "a request that matches has an entry");
-	sessions_confirm(2, w->grant, 1002);
+	sessions_confirm(2, w->session_id, 1002);
 	UNIT_EQUAL(w->nr_entries, 0, "until it is acknowledged");
 	rails_end();
 }
@@ -410,17 +413,17 @@ static u32 last_reason;		/* of the last rejection that node 2 received */
 
 static void on_reject(struct rails_msg *m)
 {
-	if (m->to == 2 && m->hdr.type == LNET_MSG_ACK && m->hdr.msg.ack.mlength >= LNET_REFUSED)
-		last_reason = m->hdr.msg.ack.mlength - LNET_REFUSED;
+	if (m->to == 2 && m->hdr.type == LNET_MSG_ACK && m->hdr.msg.ack.mlength >= LNET_REJECTED)
+		last_reason = m->hdr.msg.ack.mlength - LNET_REJECTED;
 }
 
-static u32 reason_of(u32 portal, u32 len, u64 grant, u64 seq)
+static u32 reason_of(u32 portal, u32 len, u64 session_id, u64 seq)
 {
 	static u8 payload[16];
-	struct rails_msg m = sessions_message(2, 0, LNET_MSG_PUT, grant,
-				     seq | (seq - 1) << 48 | LNET_NAME_ALONE);
+	struct rails_msg m = sessions_message(2, 0, LNET_MSG_PUT, session_id,
+				     seq | (seq - 1) << 48 | LNET_REQID_ALONE);
 
-	m.hdr.msg.put.ptl_index = LNET_PORTAL_MARK + portal;
+	m.hdr.msg.put.ptl_index = LNET_PORTAL_TRACKED + portal;
 	m.hdr.payload_len = m.len = len;
 	m.data = payload;
 	last_reason = 0;
@@ -453,17 +456,19 @@ static void attach_small(void)
 
 static void test_same_reason(void)
 {
-	u64 grant;
+	u64 session_id;
 
 	rails_begin(&three);
 	rails.on_carry = on_reject;
 	attach_small();
 	sessions_open(2, 88, 1);
-	grant = sessions_newest()->grant;
-	UNIT_EQUAL(reason_of(RAILS_PORTAL + 1, 0, grant, 1), LNET_REFUSED_NO_MATCH, "no match");
-	UNIT_EQUAL(reason_of(RAILS_PORTAL + 2, 9, grant, 2), LNET_REFUSED_TOO_LONG, "too long");
-	UNIT_EQUAL(reason_of(RAILS_PORTAL, 0, grant, 1), LNET_REFUSED_NO_MATCH, "again");
-	UNIT_EQUAL(reason_of(RAILS_PORTAL, 0, grant, 2), LNET_REFUSED_TOO_LONG, "again");
+	session_id = sessions_newest()->session_id;
+	UNIT_EQUAL(reason_of(RAILS_PORTAL + 1, 0, session_id, 1), LNET_REJECTED_NO_MATCH,
+		   "no match");
+	UNIT_EQUAL(reason_of(RAILS_PORTAL + 2, 9, session_id, 2), LNET_REJECTED_TOO_LONG,
+		   "too long");
+	UNIT_EQUAL(reason_of(RAILS_PORTAL, 0, session_id, 1), LNET_REJECTED_NO_MATCH, "again");
+	UNIT_EQUAL(reason_of(RAILS_PORTAL, 0, session_id, 2), LNET_REJECTED_TOO_LONG, "again");
 	UNIT_EQUAL(sessions_newest()->nr_entries, 0, "no effect");
 	rails_end();
 }
@@ -478,12 +483,12 @@ static void test_places_reused(void)
 	sessions_open(2, 88, 1);
 	w = sessions_newest();
 	for (seq = 1; seq <= 8; seq++)
-		sessions_put(2, RAILS_PORTAL + 1, w->grant, seq);
-	sessions_confirm(2, w->grant, 9);
-	put_as(2, 0, w->grant, 16 | 7ULL << 48);
+		sessions_put(2, RAILS_PORTAL + 1, w->session_id, seq);
+	sessions_confirm(2, w->session_id, 9);
+	put_as(2, 0, w->session_id, 16 | 7ULL << 48);
 	UNIT_EQUAL(w->cap, 8, "the places are the same");
 	for (seq = 9; seq < 16; seq++)
-		put_as(2, 0, w->grant, seq | (seq - 9) << 48);
+		put_as(2, 0, w->session_id, seq | (seq - 9) << 48);
 	UNIT_EQUAL(w->nr_entries, 8, "all match");
 	UNIT_EQUAL(rails_stat(1, LNET_C_dup_final), 0, "none is rejected");
 	rails_end();
@@ -498,7 +503,7 @@ static struct lnet_window *fill(unsigned int from, u64 nonce, u64 nr)
 	sessions_open(from, 80 + from, nonce);
 	w = sessions_newest();
 	for (seq = 1; seq <= nr; seq++)
-		sessions_put(from, RAILS_PORTAL, w->grant, seq);
+		sessions_put(from, RAILS_PORTAL, w->session_id, seq);
 	UNIT_EQUAL(w->nr_entries, nr, "entries");
 	return w;
 }
@@ -515,8 +520,8 @@ static void test_memory(void)
 
 	rails_begin(&three);
 	sh = &rails.node[1].ln->shard[0];
-	gone = fill(2, 1, 400)->grant;
-	large = fill(0, 1, 800)->grant;
+	gone = fill(2, 1, 400)->session_id;
+	large = fill(0, 1, 800)->session_id;
 	rails_run(RAILS_MS);
 	rails_lost(1, 2, 0, LNET_PATH_LOST);
 	rails_tune(1, "window_memory", sh->window_bytes);
@@ -526,27 +531,27 @@ static void test_memory(void)
 	UNIT_EQUAL(rails_stat(1, LNET_C_windows_for_memory), 1, "the window of the lost peer");
 	rails_tune(1, "window_memory", sh->window_bytes);
 	for (seq = 5; seq <= 8; seq++)
-		sessions_put(0, RAILS_PORTAL, w->grant, seq);
+		sessions_put(0, RAILS_PORTAL, w->session_id, seq);
 	CU_ASSERT(!lnet_window_find(sh, large));
 	UNIT_EQUAL(rails_stat(1, LNET_C_windows_for_memory), 2, "then the largest");
 	UNIT_EQUAL(rails_stat(1, LNET_C_memory_denied), 0, "no request is dropped");
 	rails_tune(1, "window_memory", 65536);
 	for (seq = 9; seq <= 1000; seq++)
-		sessions_put(0, RAILS_PORTAL, w->grant, seq);
+		sessions_put(0, RAILS_PORTAL, w->session_id, seq);
 	CU_ASSERT(sh->window_bytes <= 65536 + 1024 * sizeof(void *));
 	CU_ASSERT(rails_stat(1, LNET_C_memory_denied) > 0);
 	rails_end();
 }
 
-/* Node 1 acknowledges to node 0 all requests of session @grant up to @seq at once. */
-static void ack_all(u64 grant, u64 seq)
+/* Node 1 acknowledges to node 0 all requests of session @session_id up to @seq at once. */
+static void ack_all(u64 session_id, u64 seq)
 {
 	struct rails_msg m = sessions_message(1, 0, LNET_MSG_ACK, 0, 0);
 
 	m.hdr.dest_nid = m.at = rails_nid(0, 0);
 	m.to = 0;
 	memset(&m.hdr.msg, 0, sizeof(m.hdr.msg));
-	m.hdr.msg.ack.dst_wmd = (struct lnet_handle){ { grant, seq | LNET_NAME_ALL } };
+	m.hdr.msg.ack.dst_wmd = (struct lnet_handle){ { session_id, seq | LNET_REQID_ALL } };
 	rails_again(&m);
 	rails_pump();
 }
@@ -558,33 +563,33 @@ static void test_void(void)
 	unsigned int tag[3], other, i;
 	struct lnet_peer *peer;
 	struct lnet_pass p;
-	u64 grant, seq;
+	u64 session_id, seq;
 
 	rails_begin(&three);
 	peer = rails_peer(0, 1);
-	grant = peer->tx.grant;
+	session_id = peer->tx.session_id;
 	seq = peer->tx.next;
 	rails_on(-1, -1, RAILS_ACK, FATE_LOSE, LNET_OK, -1);
 	other = rails_put(0, 2, 8, LNET_ACK, 0);
 	for (i = 0; i < ARRAY_SIZE(tag); i++)
 		tag[i] = rails_put(0, 1, 8, LNET_ACK, 0);
 	rails_pump();
-	UNIT_EQUAL(list_empty(&peer->voided), true, "none while the session lives");
+	UNIT_EQUAL(list_empty(&peer->expired), true, "none while the session lives");
 	lnet_pass_begin(&p, rails.node[0].ln, LNET_PASS_CALL);
 	lnet_enter_peer(&p, peer);
-	lnet_contact_grant_void(&p, peer, grant);
-	h = (struct lnet_handle){ { grant, seq + 1 } };
-	CU_ASSERT(lnet_op_by_name(peer, &h) != NULL);
+	lnet_session_expire(&p, peer, session_id);
+	h = (struct lnet_handle){ { session_id, seq + 1 } };
+	CU_ASSERT(lnet_op_by_id(peer, &h) != NULL);
 	h.cookie[0]++;
-	CU_ASSERT(!lnet_op_by_name(peer, &h));
+	CU_ASSERT(!lnet_op_by_id(peer, &h));
 	lnet_leave(&p);
 	lnet_pass_end(&p);
-	UNIT_EQUAL(rails_count(&peer->voided), ARRAY_SIZE(tag), "not those to other peers");
-	ack_all(grant, seq + 2);
+	UNIT_EQUAL(rails_count(&peer->expired), ARRAY_SIZE(tag), "not those to other peers");
+	ack_all(session_id, seq + 2);
 	for (i = 0; i < ARRAY_SIZE(tag); i++)
 		UNIT_EQUAL(rails_done(tag[i]), 1, "its reply finds it");
-	UNIT_EQUAL(list_empty(&peer->voided), true, "none is left");
-	ack_all(grant, seq + 2);
+	UNIT_EQUAL(list_empty(&peer->expired), true, "none is left");
+	ack_all(session_id, seq + 2);
 	UNIT_EQUAL(rails_stat(0, LNET_C_bad_handle), 1, "a reply to nothing");
 	UNIT_EQUAL(rails_done(other), 0, "the other still waits");
 	rails_clear();

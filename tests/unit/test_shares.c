@@ -6,10 +6,10 @@
 static const struct rails_cfg three = { .nr_nodes = 3 };
 
 /* A GET of @len bytes that leaves all earlier sequences unfinished. */
-static void get_open(unsigned int from, u64 grant, u64 seq, u32 len)
+static void get_open(unsigned int from, u64 session_id, u64 seq, u32 len)
 {
-	struct rails_msg m = sessions_message(from, 0, LNET_MSG_GET, grant,
-				     seq | (seq - 1) << 48 | LNET_NAME_ALONE);
+	struct rails_msg m = sessions_message(from, 0, LNET_MSG_GET, session_id,
+				     seq | (seq - 1) << 48 | LNET_REQID_ALONE);
 
 	m.hdr.msg.get.sink_length = len;
 	rails_again(&m);
@@ -24,7 +24,7 @@ static void gets(unsigned int from, u64 nr, u32 len)
 	for (nonce = 1; nonce <= 2; nonce++) {
 		sessions_open(from, 80 + from, nonce);
 		for (seq = 1; seq <= nr; seq++)
-			get_open(from, sessions_newest()->grant, seq, len);
+			get_open(from, sessions_newest()->session_id, seq, len);
 	}
 }
 
@@ -35,20 +35,20 @@ static void test_copies_share(void)
 
 	rails_begin(&three);
 	sh = &rails.node[1].ln->shard[0];
-	rails_tune(1, "copy_per_peer", 6 * 64);
+	rails_tune(1, "reply_cache_per_peer", 6 * 64);
 	gets(2, 4, 64);
-	UNIT_EQUAL(sh->copy_bytes, 6 * 64, "the share, over both sessions");
+	UNIT_EQUAL(sh->cache_bytes, 6 * 64, "the share, over both sessions");
 	UNIT_EQUAL(sh->nr_held, 2, "beyond it memory is held");
-	UNIT_EQUAL(rails_stat(1, LNET_C_copies_of_peer), 2, "counted");
-	UNIT_EQUAL(rails_stat(1, LNET_C_copies_denied), 2, "counted");
+	UNIT_EQUAL(rails_stat(1, LNET_C_reply_cache_of_peer), 2, "counted");
+	UNIT_EQUAL(rails_stat(1, LNET_C_reply_cache_denied), 2, "counted");
 	gets(0, 1, 64);
-	UNIT_EQUAL(sh->copy_bytes, 8 * 64, "another peer has a separate share");
-	sessions_confirm(0, sessions_newest()->grant, 2);
-	UNIT_EQUAL(sh->copy_bytes, 7 * 64, "until it acknowledges one");
-	UNIT_EQUAL(sessions_newest()->copy_bytes, 0, "also of the session");
+	UNIT_EQUAL(sh->cache_bytes, 8 * 64, "another peer has a separate share");
+	sessions_confirm(0, sessions_newest()->session_id, 2);
+	UNIT_EQUAL(sh->cache_bytes, 7 * 64, "until it acknowledges one");
+	UNIT_EQUAL(sessions_newest()->cache_bytes, 0, "also of the session");
 	rails_tune(1, "windows_per_peer", 1);
 	sessions_open(0, 80, 3);
-	UNIT_EQUAL(sh->copy_bytes, 6 * 64, "until its window is dropped");
+	UNIT_EQUAL(sh->cache_bytes, 6 * 64, "until its window is dropped");
 	rails_end();
 }
 
@@ -60,7 +60,7 @@ static void test_held_share(void)
 
 	rails_begin(&three);
 	sh = &rails.node[1].ln->shard[0];
-	rails_tune(1, "copy_max", 0);
+	rails_tune(1, "reply_cache_max", 0);
 	rails_tune(1, "window", 4);
 	rails_tune(1, "held_per_peer", 6);
 	gets(2, 4, 64);
@@ -68,13 +68,13 @@ static void test_held_share(void)
 	UNIT_EQUAL(sh->nr_held, 6, "the share, over both sessions");
 	UNIT_EQUAL(rails_stat(1, LNET_C_held_denied), 2, "beyond it GETs are dropped");
 	UNIT_EQUAL(w->nr_entries, 2, "the dropped GETs have no entry");
-	sessions_put(2, RAILS_PORTAL, w->grant, 3);
+	sessions_put(2, RAILS_PORTAL, w->session_id, 3);
 	UNIT_EQUAL(w->nr_entries, 3, "a PUT has an entry");
 	gets(0, 1, 64);
 	UNIT_EQUAL(sh->nr_held, 8, "another peer has a separate share");
-	sessions_confirm(2, w->grant, 3);
+	sessions_confirm(2, w->session_id, 3);
 	UNIT_EQUAL(w->nr_held, 0, "confirmed");
-	get_open(2, w->grant, 4, 64);
+	get_open(2, w->session_id, 4, 64);
 	UNIT_EQUAL(w->nr_held, 1, "the retransmission is taken");
 	UNIT_EQUAL(sh->nr_held, 7, "in all");
 	rails_end();

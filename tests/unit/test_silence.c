@@ -38,17 +38,17 @@ static void test_silence_is_no_rtt(void)
 		rails_put(0, 1, 64, LNET_ACK, 0);
 	rails_run(RAILS_MS);
 	for (i = 0; i < RAILS_RAILS; i++)
-		before[i] = lnet_path_suspect_after(ln, rails_path(0, 1, i));
+		before[i] = lnet_path_response_timeout(ln, rails_path(0, 1, i));
 	slow_for(300 * RAILS_MS);
 	CU_ASSERT(rails_stat(0, LNET_C_suspects) > 0);
 	for (i = 0; i < RAILS_RAILS; i++)
-		CU_ASSERT(lnet_path_suspect_after(ln, rails_path(0, 1, i)) <= 3 * before[i]);
+		CU_ASSERT(lnet_path_response_timeout(ln, rails_path(0, 1, i)) <= 3 * before[i]);
 	rails_run(2000 * RAILS_MS);
 	for (i = 0; i < 2 * RAILS_RAILS; i++)
 		rails_put(0, 1, 64, LNET_ACK, 0);
 	rails_run(RAILS_MS);
 	for (i = 0; i < RAILS_RAILS; i++)
-		CU_ASSERT(lnet_path_suspect_after(ln, rails_path(0, 1, i)) <= before[i]);
+		CU_ASSERT(lnet_path_response_timeout(ln, rails_path(0, 1, i)) <= before[i]);
 	rails_end();
 }
 
@@ -71,7 +71,7 @@ static void test_slower(void)
 		rails_run(RAILS_MS);
 	}
 	for (k = 0; k < RAILS_RAILS; k++)
-		after[k] = lnet_path_suspect_after(rails.node[0].ln, rails_path(0, 1, k));
+		after[k] = lnet_path_response_timeout(rails.node[0].ln, rails_path(0, 1, k));
 	CU_ASSERT(max(after[0], after[1]) >= 100 * RAILS_MS);
 	CU_ASSERT(rails_stat(0, LNET_C_suspects) < 24 * RAILS_RAILS * 3 / 4);
 	rails_end();
@@ -168,7 +168,7 @@ static void test_answer_lost_elsewhere(void)
 	lnet_pass_end(&p);
 	for (i = 0; i < 80 && !rails_done(tag); i++) {
 		lnet_pass_begin(&p, rails.node[0].ln, LNET_PASS_DRIVER);
-		lnet_path_evidence(&p, path->ni, path->pni, 0);
+		lnet_path_liveness(&p, path->ni, path->pni, 0);
 		lnet_pass_end(&p);
 		rails_run(5 * RAILS_MS);
 	}

@@ -156,7 +156,7 @@ static struct {
 static bool is_drill(const struct rails_msg *m, u32 type)
 {
 	return m->type == RAILS_PUT && m->len >= LST_DRILL_MIN &&
-	       (m->hdr.msg.put.ptl_index & (LNET_PORTAL_MARK - 1)) == LST_PORTAL_DRILL &&
+	       (m->hdr.msg.put.ptl_index & (LNET_PORTAL_TRACKED - 1)) == LST_PORTAL_DRILL &&
 	       get_unaligned_le32(m->data + 8) == type;
 }
 

@@ -254,7 +254,7 @@ static void only_listed_consoles_lead(void)
 	st_of(1)->consoles = &list;
 	for (i = 0; i < ARRAY_SIZE(types); i++)
 		UNIT_EQUAL(ask(0, types[i]), EACCES, "a node that is not listed");
-	UNIT_EQUAL(st_of(1)->c[LST_C_rpcs_refused], ARRAY_SIZE(types), "counted");
+	UNIT_EQUAL(st_of(1)->c[LST_C_rpcs_rejected], ARRAY_SIZE(types), "counted");
 	UNIT_EQUAL(st_of(1)->session == NULL, true, "no session");
 	UNIT_EQUAL(ask(0, LST_MAKE_SESSION_REQ), EACCES, "again");
 	UNIT_EQUAL(rpy.make_session_rpy.sid.nid == LST_NO_NID, true, "no session is named");

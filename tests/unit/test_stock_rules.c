@@ -383,8 +383,8 @@ static const struct {
 	{ "any", 0xffffffff, 0, 0x7fe },
 	{ "after posting", 0, 1, 1 << LNET_NETWORK_TIMEOUT },
 	{ "after posting, named", 1 << LNET_LOCAL_ERROR, 1, 1 << LNET_LOCAL_ERROR },
-	{ "dbg-035 dbg-040 after completion", 0, 2, 1 << LNET_CONFIRMED },
-	{ "after completion, named", 1 << LNET_REMOTE_TIMEOUT, 2, 1 << LNET_CONFIRMED },
+	{ "dbg-035 dbg-040 after completion", 0, 2, 1 << LNET_ACKNOWLEDGED },
+	{ "after completion, named", 1 << LNET_REMOTE_TIMEOUT, 2, 1 << LNET_ACKNOWLEDGED },
 };
 
 static void test_send(void)

@@ -40,7 +40,7 @@ static void all_ended_well(void)
 
 static unsigned int turns(unsigned int router)
 {
-	return rails_count(&way(router)->turns);
+	return rails_count(&way(router)->large_queue);
 }
 
 static void test_few(void)
@@ -152,7 +152,7 @@ static void test_given_up(void)
 	rails_pump();
 	rails_run(60 * RAILS_MS);
 	UNIT_EQUAL(rails.req[first + 2].status, -ETIMEDOUT, "its time is over");
-	UNIT_EQUAL(rails.req[first + 2].perhaps, false, "nothing of it left");
+	UNIT_EQUAL(rails.req[first + 2].unknown, false, "nothing of it left");
 	UNIT_EQUAL(turns(R1), 0, "it does not wait any more");
 	rails_put(NEAR, FAR, LARGE, LNET_ACK, 0);
 	rails_pump();

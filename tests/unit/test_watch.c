@@ -42,7 +42,7 @@ static void handler(const struct lnet_event *ev)
 	__atomic_add_fetch(left, 1, __ATOMIC_SEQ_CST);
 }
 
-static void note_line(void *arg, enum lnet_log_level level, const char *text)
+static void note_probes(void *arg, enum lnet_log_level level, const char *text)
 {
 	struct world *w = arg;
 	unsigned int portal;
@@ -72,7 +72,7 @@ static void post(struct world *w, u32 portal)
 static void world_up(struct world *w, enum lnet_progress_mode mode)
 {
 	struct lnet_user_env_cfg how = { .mode = mode, .seed = 7 };
-	struct lnet_cfg cfg = { .log = note_line, .log_arg = w };
+	struct lnet_cfg cfg = { .log = note_probes, .log_arg = w };
 	u32 portal;
 
 	*w = (struct world){ .blocking = 0 };

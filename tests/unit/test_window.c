@@ -31,7 +31,7 @@ static void forge(u32 type, u32 portal, u64 match_bits, u64 cookie0, u64 cookie1
 		m.hdr.msg.get.match_bits = match_bits;
 		m.hdr.msg.get.return_wmd.cookie[0] = cookie0;
 		m.hdr.msg.get.return_wmd.cookie[1] = cookie1;
-		m.hdr.msg.get.sink_length = LNET_GRANT_SIZE;
+		m.hdr.msg.get.sink_length = LNET_SESSION_REPLY_SIZE;
 	}
 	m.data = nothing;
 	rails_again(&m);
@@ -40,12 +40,12 @@ static void forge(u32 type, u32 portal, u64 match_bits, u64 cookie0, u64 cookie1
 
 static void open_as(u64 instance, u64 nonce)
 {
-	forge(LNET_MSG_GET, LNET_PORTAL_MARK, LNET_OPEN_MATCHBITS, instance, nonce);
+	forge(LNET_MSG_GET, LNET_PORTAL_TRACKED, LNET_OPEN_MATCHBITS, instance, nonce);
 }
 
-static void put_as(u64 grant, u64 seq, u64 dist)
+static void put_as(u64 session_id, u64 seq, u64 dist)
 {
-	forge(LNET_MSG_PUT, LNET_PORTAL_MARK + RAILS_PORTAL, 400 + seq, grant,
+	forge(LNET_MSG_PUT, LNET_PORTAL_TRACKED + RAILS_PORTAL, 400 + seq, session_id,
 	      seq | dist << 48 | 1ULL << 62);
 }
 
@@ -56,22 +56,22 @@ static struct lnet_window *first(void)
 
 static void test_open(void)
 {
-	u64 grant, other;
+	u64 session_id, other;
 	u32 nr;
 
 	rails_begin(NULL);
 	nr = shard()->nr_windows;
 	open_as(77, 1);
 	UNIT_EQUAL(shard()->nr_windows, nr + 1, "made");
-	grant = first()->grant;
-	CU_ASSERT(grant != 0 && grant != ~0ULL);
+	session_id = first()->session_id;
+	CU_ASSERT(session_id != 0 && session_id != ~0ULL);
 	open_as(77, 1);
 	UNIT_EQUAL(shard()->nr_windows, nr + 1, "the same nonce makes no other");
-	UNIT_EQUAL(first()->grant == grant, true, "and gets the same grant");
+	UNIT_EQUAL(first()->session_id == session_id, true, "and gets the same grant");
 	open_as(77, 5);
 	UNIT_EQUAL(shard()->nr_windows, nr + 2, "another nonce does");
-	other = first()->grant;
-	CU_ASSERT(other != grant);
+	other = first()->session_id;
+	CU_ASSERT(other != session_id);
 	UNIT_EQUAL(first()->high, 0, "empty");
 	rails_end();
 }
@@ -87,11 +87,11 @@ static void open_for(u64 nonce, u32 hold_ms)
 	m.via = m.hdr.src_nid;
 	m.at = m.hdr.dest_nid;
 	m.hdr.src_pid = m.hdr.dest_pid = LNET_PID;
-	m.hdr.msg.get.ptl_index = LNET_PORTAL_MARK;
+	m.hdr.msg.get.ptl_index = LNET_PORTAL_TRACKED;
 	m.hdr.msg.get.match_bits = LNET_OPEN_MATCHBITS;
 	m.hdr.msg.get.return_wmd.cookie[0] = 77;
 	m.hdr.msg.get.return_wmd.cookie[1] = nonce;
-	m.hdr.msg.get.sink_length = LNET_GRANT_SIZE;
+	m.hdr.msg.get.sink_length = LNET_SESSION_REPLY_SIZE;
 	m.hdr.msg.get.src_offset = hold_ms;
 	m.data = nothing;
 	rails_again(&m);
@@ -146,25 +146,25 @@ static void test_bounds(void)
 	UNIT_EQUAL(lnet_tunable_set(rails.node[1].ln, "window", 64), 0, "window");
 	open_as(77, 1);
 	w = first();
-	put_as(w->grant, 0, 0);
+	put_as(w->session_id, 0, 0);
 	UNIT_EQUAL(taken(), 0, "no sequence 0");
-	put_as(w->grant, 1, 0);
-	put_as(w->grant, 64, 63);
+	put_as(w->session_id, 1, 0);
+	put_as(w->session_id, 64, 63);
 	UNIT_EQUAL(taken(), 2, "the last that fits");
-	put_as(w->grant, 65, 64);
+	put_as(w->session_id, 65, 64);
 	UNIT_EQUAL(taken(), 2, "one too far ahead of the floor it says itself");
-	put_as(w->grant, 65, 63);
+	put_as(w->session_id, 65, 63);
 	UNIT_EQUAL(taken(), 3, "with the first finished it fits");
-	put_as(w->grant, 1, 0);
+	put_as(w->session_id, 1, 0);
 	UNIT_EQUAL(taken(), 3, "which is old then");
-	put_as(w->grant, 30, 20);
-	put_as(w->grant, 30, 20);
+	put_as(w->session_id, 30, 20);
+	put_as(w->session_id, 30, 20);
 	UNIT_EQUAL(taken(), 4, "in between once");
 	UNIT_EQUAL(rails_stat(1, LNET_C_dup_final), 1, "the other is a duplicate");
-	forge(LNET_MSG_PUT, LNET_PORTAL_MARK, LNET_CONFIRM_MATCHBITS, w->grant, 66);
-	put_as(w->grant, 40, 0);
+	forge(LNET_MSG_PUT, LNET_PORTAL_TRACKED, LNET_CONFIRM_MATCHBITS, w->session_id, 66);
+	put_as(w->session_id, 40, 0);
 	UNIT_EQUAL(taken(), 4, "below what is confirmed");
-	put_as(w->grant, 66, 0);
+	put_as(w->session_id, 66, 0);
 	UNIT_EQUAL(taken(), 5, "above");
 	rails_end();
 }
@@ -174,10 +174,10 @@ static void test_dropped(void)
 	u64 used, i;
 
 	rails_begin(NULL);
-	rails_tune(1, "openings_rate", 1000000);
+	rails_tune(1, "session_opens_rate", 1000000);
 	rails_run(NSEC_PER_SEC);
 	open_as(77, 1);
-	used = first()->grant;
+	used = first()->session_id;
 	put_as(used, 1, 0);
 	UNIT_EQUAL(lnet_tunable_set(rails.node[1].ln, "windows_max", shard()->nr_windows + 3), 0,
 		   "bound");
@@ -210,7 +210,7 @@ static void test_acks_in_turn(void)
 	rails_release();
 	UNIT_EQUAL(rails_done(tag[0]) + rails_done(tag[1]) + rails_done(tag[2]), 3, "three");
 	rails_run(20 * RAILS_MS);
-	UNIT_EQUAL(rails_stat(0, LNET_C_dup_answer), 0, "no answer came twice");
+	UNIT_EQUAL(rails_stat(0, LNET_C_dup_reply), 0, "no answer came twice");
 	UNIT_EQUAL(rails.nr_carried[RAILS_PUT], 3, "nothing was sent twice");
 	UNIT_EQUAL(rails.nr_carried[RAILS_ACK], 3, "nor acknowledged twice");
 	rails_end();
@@ -228,9 +228,9 @@ static void test_walk(void)
 	rails_begin(NULL);
 	for (i = 0; i < 6; i++) {
 		open_as(77, i + 1);
-		put_as(first()->grant, 900, 899);
+		put_as(first()->session_id, 900, 899);
 	}
-	UNIT_EQUAL(first()->high - first()->floor, 899, "places to visit");
+	UNIT_EQUAL(first()->high - first()->low, 899, "places to visit");
 	lnet_pass_begin(&p, rails.node[1].ln, LNET_PASS_DRIVER);
 	lnet_enter(&p, shard());
 	lnet_window_walk_begin(shard(), &walk);

@@ -97,7 +97,8 @@ int link_open_local(struct link **l, lnetctl_serve_fn serve, void *arg);
 int link_open_port(struct link **l, uint32_t port);
 void link_close(struct link *l);
 /* As lnetctl_wait_set(). */
-void link_wait_set(struct link *l, unsigned int wait_ms, lnetctl_silent_fn silent, void *arg);
+void link_wait_set(struct link *l, unsigned int wait_ms, lnetctl_unresponsive_fn unresponsive,
+		   void *arg);
 bool link_is_kernel(const struct link *l);
 /* Query the controller for the family. 0; -ENOENT: the kernel does not have it; -errno. */
 int link_family_find(struct link *l);

@@ -30,9 +30,10 @@ struct lnetctl *lnetctl_open(const char *node, int *err, char *why, size_t why_s
 	return NULL;
 }
 
-void lnetctl_wait_set(struct lnetctl *c, unsigned int wait_ms, lnetctl_silent_fn silent, void *arg)
+void lnetctl_wait_set(struct lnetctl *c, unsigned int wait_ms, lnetctl_unresponsive_fn unresponsive,
+		      void *arg)
 {
-	link_wait_set(c->link, wait_ms, silent, arg);
+	link_wait_set(c->link, wait_ms, unresponsive, arg);
 }
 
 struct lnetctl *lnetctl_open_local(lnetctl_serve_fn serve, void *arg)

@@ -32,7 +32,7 @@ struct link {
 	struct family family;		/* of the kernel */
 	char name[80];			/* of the node */
 	unsigned int wait_ms;		/* 0: as struct link_call has it */
-	lnetctl_silent_fn silent;	/* or NULL */
+	lnetctl_unresponsive_fn unresponsive;	/* or NULL */
 	void *silent_arg;
 	lnetctl_serve_fn serve;
 	void *arg;
@@ -242,10 +242,11 @@ int link_open_port(struct link **res, uint32_t port)
 	return rc;
 }
 
-void link_wait_set(struct link *l, unsigned int wait_ms, lnetctl_silent_fn silent, void *arg)
+void link_wait_set(struct link *l, unsigned int wait_ms, lnetctl_unresponsive_fn unresponsive,
+		   void *arg)
 {
 	l->wait_ms = wait_ms;
-	l->silent = silent;
+	l->unresponsive = unresponsive;
 	l->silent_arg = arg;
 }
 
@@ -284,14 +285,14 @@ static void report_silence(struct talk *t, unsigned int waited)
 {
 	struct link *l = t->l;
 
-	if (t->reported || !l->port || !l->silent)
+	if (t->reported || !l->port || !l->unresponsive)
 		return;
 	if (t->call->timeout_ms)
 		t->unread = presence_unread(l->port) ? t->unread + 1 : 0;
 	if (waited < REPORT_MS || (t->call->timeout_ms && t->unread < UNREAD_LOOKS))
 		return;
 	t->reported = true;
-	l->silent(l->silent_arg, l->name, presence_pid(l->port), wait_max(l, t->call));
+	l->unresponsive(l->silent_arg, l->name, presence_pid(l->port), wait_max(l, t->call));
 }
 
 /* Was the request to change something, and may the node have made the change? */

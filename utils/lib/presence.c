@@ -300,7 +300,7 @@ static void item_add(struct lnetctl_node *seq, const struct presence *p)
 	lnetctl_add_num(map, "uid", p->uid);
 	if (p->pid)
 		lnetctl_add_num(map, "pid", p->pid);
-	bool_add(map, "answers", p->answers);
+	bool_add(map, "responds", p->answers);
 	if (!p->version[0])
 		return;
 	lnetctl_add_text(map, "version", p->version);

@@ -70,7 +70,7 @@ static void count_gap(struct perf_node *n, u64 now)
 	f->last_ns = now;
 }
 
-static void count_end(struct perf_node *n, u64 start_ns, u64 now, int status, bool perhaps)
+static void count_end(struct perf_node *n, u64 start_ns, u64 now, int status, bool unknown)
 {
 	struct perf_figures *f = &n->fig;
 	if (!status) {
@@ -80,8 +80,8 @@ static void count_end(struct perf_node *n, u64 start_ns, u64 now, int status, bo
 		perf_figures_latency(f, now - start_ns);
 	} else if (status == -EBADMSG) {
 		f->corrupted++;
-	} else if (perhaps) {
-		f->perhaps++;
+	} else if (unknown) {
+		f->unknown++;
 	} else {
 		f->failed++;
 	}
@@ -134,7 +134,7 @@ static u32 slot_take(struct client *c)
 	return slot;
 }
 
-static void request_end(struct client *c, u64 ptr, int status, bool perhaps, u32 len)
+static void request_end(struct client *c, u64 ptr, int status, bool unknown, u32 len)
 {
 	u32 slot = ptr & ((1u << SLOT_BITS) - 1);
 	u64 number = ptr >> SLOT_BITS;
@@ -145,13 +145,13 @@ static void request_end(struct client *c, u64 ptr, int status, bool perhaps, u32
 	if (req->number != number) {
 		n->fig.twice++;
 		perf_log_add(n->log, PERF_FINAL, n->instance << PERF_ID_SHIFT | number, status,
-			     perhaps, 0);
+			     unknown, 0);
 		return;
 	}
 	status = content_check(c, slot, status, len);
-	perf_log_add(n->log, PERF_FINAL, n->instance << PERF_ID_SHIFT | number, status, perhaps,
+	perf_log_add(n->log, PERF_FINAL, n->instance << PERF_ID_SHIFT | number, status, unknown,
 		     (u32)((now - req->start_ns) / 1000));
-	count_end(n, req->start_ns, now, status, perhaps);
+	count_end(n, req->start_ns, now, status, unknown);
 	req->number = 0;
 	slot_give(c, slot);
 }
@@ -164,7 +164,7 @@ static void on_event(const struct lnet_event *ev)
 		return;
 	if (c->n->threaded)
 		pthread_mutex_lock(&c->n->lock);
-	request_end(c, (u64)(uintptr_t)ev->op_ptr, ev->status, ev->perhaps, ev->mlength);
+	request_end(c, (u64)(uintptr_t)ev->op_ptr, ev->status, ev->delivery_unknown, ev->mlength);
 	if (c->n->threaded)
 		pthread_mutex_unlock(&c->n->lock);
 }
@@ -530,7 +530,7 @@ int perf_client(struct perf_node *n)
 	free(c.mem);
 	free(c.idle);
 	free(c.req);
-	if (!rc && (n->fig.failed || n->fig.perhaps || n->fig.corrupted || n->fig.twice))
+	if (!rc && (n->fig.failed || n->fig.unknown || n->fig.corrupted || n->fig.twice))
 		rc = -EIO;
 	return rc;
 }

@@ -65,7 +65,7 @@ void *perf_log_memory(struct perf_log *log, const char *path, size_t len);
 
 #define PERF_HIST_BUCKETS	(48 * 32)
 struct perf_figures {
-	u64 issued, ok, failed, perhaps, corrupted, twice, bytes;
+	u64 issued, ok, failed, unknown, corrupted, twice, bytes;
 	u64 cpu_ns;			/* of the process, while it measured */
 	u64 start_ns, end_ns, last_ns, gap_ns, gap_at_ns;	/* gap: longest one */
 	u64 lat_sum, lat_min, lat_max;

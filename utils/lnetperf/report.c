@@ -150,7 +150,7 @@ static void end_text(struct perf_node *n, const struct perf_rails *r, double sec
 
 	printf("%llu done, %llu failed, %llu perhaps done, %llu corrupted, %llu ended twice\n",
 	       (unsigned long long)f->ok, (unsigned long long)f->failed,
-	       (unsigned long long)f->perhaps, (unsigned long long)f->corrupted,
+	       (unsigned long long)f->unknown, (unsigned long long)f->corrupted,
 	       (unsigned long long)f->twice);
 	printf("%.3f s, %.0f/s, %.1f MB/s\n", sec, (double)f->ok / sec,
 	       (double)f->bytes / sec / 1e6);
@@ -223,7 +223,7 @@ static void end_json(struct perf_node *n, const struct perf_rails *r, double sec
 	printf("\"seconds\":%.6f,\"done\":%llu,\"failed\":%llu,\"perhaps\":%llu,\"corrupted\":%llu,"
 	       "\"twice\":%llu,\"rate\":%.1f,\"mb_per_s\":%.2f,",
 	       sec, (unsigned long long)f->ok, (unsigned long long)f->failed,
-	       (unsigned long long)f->perhaps, (unsigned long long)f->corrupted,
+	       (unsigned long long)f->unknown, (unsigned long long)f->corrupted,
 	       (unsigned long long)f->twice, (double)f->ok / sec, (double)f->bytes / sec / 1e6);
 	printf("\"latency_us\":{\"min\":%.3f,\"mean\":%.3f,\"p50\":%.3f,\"p90\":%.3f,\"p99\":%.3f,"
 	       "\"max\":%.3f},\"gap_ms\":%.3f,\"suppressed\":%llu,",

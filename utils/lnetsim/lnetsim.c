@@ -280,7 +280,7 @@ static void report(const struct options *o, const struct shared *sum)
 			printf(" %s %llu", sim_fault_names[i], U(c->fault[i]));
 	printf("\nrequests: %llu, ok %llu, failed %llu, perhaps %llu, effects %llu, slowest "
 	       "success %llu ms\n",
-	       U(c->requests), U(c->ok), U(c->failed), U(c->perhaps), U(c->effects),
+	       U(c->requests), U(c->ok), U(c->failed), U(c->unknown), U(c->effects),
 	       U(c->stall_max_ns / SIM_MS));
 	printf("failures by errno:");
 	for (i = 0; i < ARRAY_SIZE(c->outcome); i++)
@@ -293,8 +293,8 @@ static void report(const struct options *o, const struct shared *sum)
 	printf("duplicates suppressed: joined %llu, replied again %llu, old %llu; replies %llu; "
 	       "no window %llu, "
 	       "session open requests %llu, windows dropped %llu\n",
-	       U(c->dup_taken), U(c->dup_final), U(c->dup_old), U(c->dup_answer), U(c->no_window),
-	       U(c->openings), U(c->windows_dropped));
+	       U(c->dup_taken), U(c->dup_final), U(c->dup_old), U(c->dup_reply), U(c->no_window),
+	       U(c->session_opens), U(c->windows_dropped));
 	getrusage(o->jobs > 1 ? RUSAGE_CHILDREN : RUSAGE_SELF, &ru);
 	printf("events %llu, passes of workers %llu, memory at most %ld MiB, cpu %ld.%02ld s\n",
 	       U(c->events), U(c->steps), ru.ru_maxrss / 1024, ru.ru_utime.tv_sec,

@@ -55,7 +55,7 @@ static void slot_free(struct load *ld, u32 slot)
 }
 
 /* A request that has ended already is logged again, so that the oracle finds it. */
-static void request_end(struct load *ld, u64 ptr, int status, bool perhaps, u32 len)
+static void request_end(struct load *ld, u64 ptr, int status, bool unknown, u32 len)
 {
 	struct load_client *c = ld->client;
 	u32 slot = ptr & ((1U << SLOT_BITS) - 1);
@@ -67,7 +67,7 @@ static void request_end(struct load *ld, u64 ptr, int status, bool perhaps, u32 
 	if (open && !status && ld->o.op == PERF_GET &&
 	    (len != ld->o.size || !perf_pattern_good(memory_of(c, slot), req->remote, len)))
 		status = -EBADMSG;
-	load_log(ld, PERF_FINAL, id_of(ld, number), status, perhaps, (u32)us);
+	load_log(ld, PERF_FINAL, id_of(ld, number), status, unknown, (u32)us);
 	if (open)
 		slot_free(ld, slot);
 }
@@ -77,7 +77,8 @@ static void on_event(const struct lnet_event *ev)
 	struct load *ld = ev->user_ptr;
 
 	if (ev->op_ptr && ev->final)
-		request_end(ld, (u64)(uintptr_t)ev->op_ptr, ev->status, ev->perhaps, ev->mlength);
+		request_end(ld, (u64)(uintptr_t)ev->op_ptr, ev->status, ev->delivery_unknown,
+			    ev->mlength);
 	if (ev->unlinked) {
 		atomic_dec(&ld->client->nr_bound);
 		wake_up_all(&ld->wait);

@@ -62,7 +62,7 @@ void load_log_counts(struct load *ld, u64 now_ns)
 	for (i = 0; i < ld->o.nr_nids; i++)
 		load_log(ld, PERF_RAIL, i, 0, (u32)sent_by(ln, &ld->o.nids[i]), 0);
 	load_log(ld, PERF_COUNTS, counter(ln, LNET_C_dup_taken) + counter(ln, LNET_C_dup_final) +
-		 counter(ln, LNET_C_dup_old) + counter(ln, LNET_C_dup_answer), 0,
+		 counter(ln, LNET_C_dup_old) + counter(ln, LNET_C_dup_reply), 0,
 		 (u32)counter(ln, LNET_C_resend_count), (u32)counter(ln, LNET_C_hedges));
 }
 
