@@ -158,7 +158,7 @@ static enum fit try_me(struct lnet_me *me, struct lnet_rx *rx)
 
 	if (!me_fits(me, rx))
 		return FIT_NOT;
-	/* behaviour.md 1.8 step 5; the limits also apply to remote offsets */
+	/* as in stock LNet; the limits also apply to remote offsets */
 	at = (md->options & LNET_MD_MANAGE_REMOTE) ? rx->offset : md->offset;
 	if (at > md->length)
 		return FIT_TOO_LONG;

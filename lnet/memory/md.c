@@ -5,7 +5,7 @@
 
 /* ---- creation -------------------------------------------------------------------------------- */
 
-/* behaviour.md 1.4. The rule on pages does not apply: fragments here are addresses, not pages. */
+/* The checks of stock LNet. Its rule on pages does not apply: fragments here are addresses. */
 static int cfg_check(const struct lnet_md_cfg *cfg, bool attach, u64 *length)
 {
 	bool list = cfg->frags || cfg->nr_frags || (cfg->options & LNET_MD_KIOV);

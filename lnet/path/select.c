@@ -336,8 +336,8 @@ static struct lnet_path *choose(struct lnet_shard *sh, struct lnet_select *s,
 }
 
 /*
- * A peer that is not multi-rail sees one local NI per net: the first that a request used
- * (behaviour.md 3.4).
+ * As in stock LNet, a peer that is not multi-rail sees one local NI per net: the first that a
+ * request used.
  */
 static struct lnet_ni *sticky_ni(const struct lnet_select *s)
 {

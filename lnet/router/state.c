@@ -329,7 +329,7 @@ static u64 last_ping_ns(struct lnet *ln, u32 net)
 	return last_ns;
 }
 
-/* cfg_mutex held. Reports interfaces on nets without pings as down (behaviour.md 6.6). */
+/* cfg_mutex held. As in stock LNet, reports interfaces on nets without pings as down. */
 static void look_at_nis(struct lnet *ln, u64 now_ns)
 {
 	struct lnet_ni *ni;

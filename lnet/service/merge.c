@@ -41,9 +41,9 @@ static const struct lnet_pinginfo_ni *listed(const struct merge *m, const struct
 }
 
 /*
- * [sh] Applies an advertised status: behaviour.md 5.6. DOWN reduces health; UP as the first status
- * sets full health. UP after DOWN adds the same amount again, since this report needs no test by
- * pings. An interface that is no longer listed is down.
+ * [sh] Applies an advertised status, as stock LNet does. DOWN reduces health; UP as the first
+ * status sets full health. UP after DOWN adds the same amount again, since this report needs no
+ * test by pings. An interface that is no longer listed is down.
  */
 static void pni_said(struct merge *m, struct lnet_peer_ni *pni)
 {
@@ -193,7 +193,7 @@ static struct lnet_peer_ni *another(const struct lnet_peer *peer, const struct l
 	return NULL;
 }
 
-/* True if the peer may take @nid from @from: the conflict table of behaviour.md 5.8. */
+/* True if the peer may take @nid from @from. The rules are those of stock LNet. */
 static bool may_take(const struct merge *m, const struct lnet_peer *from,
 		     const struct lnet_nid *nid)
 {

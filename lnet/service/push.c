@@ -129,8 +129,8 @@ bool lnet_push_send(struct lnet_pass *p, struct lnet_peer *peer)
 	op->len = info->len;
 	op->done = pushed;
 	/*
-	 * The first push uses the two interfaces of the ping (wire.md 7.2): the peer has an entry
-	 * for that NID of ours. If the push fails, it uses any path.
+	 * The first push uses the two interfaces of the ping, because the peer has an entry for
+	 * that NID of this node. If the push fails, it uses any path.
 	 */
 	if (first || known) {
 		op->binding = first ? LNET_BIND_FIRST : LNET_BIND_SOURCE;

@@ -111,7 +111,10 @@ void lnet_disc_ask_work(struct lnet_pass *p);
 void lnet_disc_asks_end(struct lnet *ln);
 
 /* ---- push.c ---------------------------------------------------------------------------------- */
-/* [sh] True if a push to @peer is due: wire.md 7.3. */
+/*
+ * [sh] True if a push to @peer is due: the peer is multi-rail, accepts pushes, and has not received
+ * the current ping info of this node.
+ */
 bool lnet_push_needed(const struct lnet_peer *peer);
 /* [sh] Sends a push. False: a pool is empty. */
 bool lnet_push_send(struct lnet_pass *p, struct lnet_peer *peer);
@@ -123,8 +126,8 @@ u64 lnet_disc_rate_limit(struct lnet *ln, u64 now_ns);
 /* Worker of shard 0, no lock held: schedules pushes that are due soon. */
 void lnet_push_work(struct lnet_pass *p);
 /*
- * cfg_mutex held. The info of this node changed: pushes it to the peers of wire.md 7.3, and with
- * @force to all known Multi-Rail peers.
+ * cfg_mutex held. The info of this node changed: pushes it to the peers of lnet_push_needed(), and
+ * with @force to all known Multi-Rail peers.
  */
 void lnet_push_all(struct lnet *ln, bool force);
 /* cfg_mutex held. Interfaces have changed: lnet_ping_rebuild(), and pushes if the info is new. */

@@ -289,10 +289,9 @@ void lnet_stat_drop(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_
 }
 
 /*
- * Response tracking of stock LNet (behaviour.md 1.4, 4.6): true if @op is counted. It is counted
- * while it waits for its reply, and again if its time ends without one. The MD decides, or else the
- * tunable: bit 0 for GETs, bit 1 for PUTs that request an ACK. Requests of the core are always
- * counted.
+ * Response tracking, as in stock LNet: true if @op is counted. It is counted while it waits for its
+ * reply, and again if its time ends without one. The MD decides, or else the tunable: bit 0 for
+ * GETs, bit 1 for PUTs that request an ACK. Requests of the core are always counted.
  */
 static bool is_response_counted(const struct lnet *ln, const struct lnet_op *op)
 {

@@ -5,7 +5,7 @@ import time
 
 from nodes import configured, equal
 
-KNOWN = 273		# management.md 3.2: multi-rail, discovered, its NIDs are known
+KNOWN = 273		# as in stock LNet: multi-rail, discovered, its NIDs are known
 OFF = 274		# not multi-rail, has discovery off, discovered, its NIDs are known
 FROZEN = 275		# as OFF, but discovery is off at this node as well: the peer stays multi-rail
 NIDS = {"swa": ["127.0.0.2@tcp", "127.0.0.4@tcp"], "swb": ["127.0.0.3@tcp", "127.0.0.5@tcp"]}
@@ -55,7 +55,7 @@ def end(*nodes):
 
 
 def test_discovery_switched():
-    """behaviour.md 5.10: a node notifies its peer, which keeps only one NID of the node until discovery is on again."""
+    """A node notifies its peer, which keeps only one NID of the node until discovery is on again."""
     a, b, whole = begin()
     for node, other in ((a, b), (b, a)):
         nids = whole[other][2]
@@ -75,7 +75,7 @@ def test_discovery_switched():
 
 
 def test_discovery_off_first():
-    """behaviour.md 5.10: a node with discovery off pings and learns nothing. Once it is on, the node learns."""
+    """A node with discovery off pings and learns nothing. Once it is on, the node learns."""
     a, b = (configured(name, *nids) for name, nids in NIDS.items())
     for node in (a, b):
         switch(node, 0)
@@ -123,7 +123,7 @@ def test_discovery_on_late():
 
 
 def test_discover_while_off():
-    """management.md 3.2, bit 1: a reply while discovery is off at this node sets this bit, and changes nothing else."""
+    """Bit 1 of the peer state: a reply while discovery is off at this node sets this bit, and changes nothing else."""
     a, b, whole = begin()
     switch(a, 0)
     becomes("told", b, [(OFF, False, NIDS["swa"][:1])])

@@ -175,7 +175,7 @@ static void test_source(void)
 	}
 }
 
-/* behaviour.md 3.4, lnt-045: a peer that is not multi-rail sees one interface of this node. */
+/* lnt-045: a peer that is not multi-rail sees one interface of this node. */
 static void test_single_rail_peer(void)
 {
 	static const enum lnet_outcome how[] = { LNET_LOCAL_TIMEOUT, LNET_REMOTE_TIMEOUT,

@@ -62,7 +62,7 @@ static void knows(unsigned int from, unsigned int to, unsigned int nids)
 	UNIT_EQUAL(rails_peer(from, to)->mr, 1, "multi-rail");
 }
 
-/* wire.md 7.2: from one NID, both nodes learn all NIDs of each other, by six messages. */
+/* From one NID, both nodes learn all NIDs of each other, by six messages. */
 static void test_first(void)
 {
 	unsigned int i;
@@ -84,7 +84,7 @@ static void test_first(void)
 }
 
 /*
- * management.md 3.2: the state that `peer show` prints. With bit 0, which is of the peer entry, it
+ * The state that `peer show` prints, as in stock LNet. With bit 0, which is of the peer entry, it
  * is 273 if all is known.
  */
 static void test_bits(void)
@@ -126,7 +126,7 @@ static void test_stock(void)
 	rails_end();
 }
 
-/* wire.md 7.6: changes are advertised by one push, however many there are. */
+/* Changes are advertised by one push, however many there are. */
 static void test_changes(void)
 {
 	begin();
@@ -248,7 +248,7 @@ static u32 word_at(const struct rails_msg *m, unsigned int at)
 }
 
 /*
- * LU-15512 and wire.md 6.5: after an invalid ping info, the node pings again after a pause, not at
+ * LU-15512: after an invalid ping info, the node pings again after a pause, not at
  * once and not without end.
  */
 static void test_nonsense(void)
@@ -382,7 +382,7 @@ static void push(unsigned int from, unsigned int to, u32 features, u32 seq, unsi
 #define FULL (LNET_FEAT_NI_STATUS | LNET_FEAT_RTE_DISABLED | LNET_FEAT_MULTI_RAIL | \
 	      LNET_FEAT_DISCOVERY)
 
-/* behaviour.md 15.3, wire.md 7.4: an inbound push, row by row. */
+/* An inbound push: a row for each of stock LNet's rules. */
 static void test_pushed(void)
 {
 	static const struct {
@@ -574,7 +574,7 @@ static void want_wait(bool wait)
 }
 
 /*
- * behaviour.md 3.2: with discovery_wait, the first requests wait until both nodes know all NIDs,
+ * With discovery_wait, the first requests wait until both nodes know all NIDs,
  * also with a @stock peer. Without it, they wait for session negotiation only. Later ones do not
  * wait.
  */

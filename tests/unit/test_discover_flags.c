@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * behaviour.md 15.3 compared with the state machine of states/discover.def. The test causes each
- * event of the table, and compares the equivalent flags of stock before and after it. The states
- * are those flags of stock that exclude each other: PING is PING_SENT, MERGE is DATA_PRESENT, PUSH
- * is PUSH_SENT, FAILED is REDISCOVER. PING, MERGE and PUSH are also DISCOVERING. PING_FAILED and
- * PUSH_FAILED mark work for stock's thread, which is done here at the event.
+ * The discovery flags of stock LNet compared with the state machine of states/discover.def. The
+ * test causes each event, and compares the equivalent flags of stock before and after it. The
+ * states are those flags of stock that exclude each other: PING is PING_SENT, MERGE is
+ * DATA_PRESENT, PUSH is PUSH_SENT, FAILED is REDISCOVER. PING, MERGE and PUSH are also
+ * DISCOVERING. PING_FAILED and PUSH_FAILED mark work for stock's thread, which is done here at the
+ * event.
  */
 #include "rails.h"
 #include "service/service.h"

@@ -115,7 +115,7 @@ static void discovered(struct lnet_disc_ask *ask, int status)
 }
 
 /*
- * behaviour.md 5.2: a REPLY while discovery is off here sets the state "no discovery" for the peer.
+ * As in stock LNet, a REPLY while discovery is off here sets the state "no discovery" of the peer.
  */
 static void test_shown(void)
 {

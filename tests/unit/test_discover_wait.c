@@ -62,7 +62,7 @@ static void drop_core(void)
 	rails_on(0, -1, RAILS_CORE, FATE_LOSE, LNET_OK, -1);
 }
 
-/* behaviour.md 5.2: `discover` pings a known peer again; with force, it also repeats the push. */
+/* `discover` pings a known peer again; with force, it also repeats the push. */
 static void test_rounds(void)
 {
 	rails_begin(&strangers);
@@ -251,7 +251,7 @@ static void configure_both(void)
 	UNIT_EQUAL(lnet_peer_add(rails.node[0].ln, &nids[0], &nids[1], 1, true), 0, "peer add");
 }
 
-/* behaviour.md 5.4: a waiting caller continues with the peer entry that has the NID then. */
+/* A waiting caller continues with the peer entry that has the NID then. */
 static void test_gone(void)
 {
 	struct lnet_nid primary;
@@ -304,7 +304,7 @@ static void test_shutdown(void)
 
 /* ---- other settings -------------------------------------------------------------------------- */
 
-/* behaviour.md 5.10: the peer is pinged, and no NIDs are learned. */
+/* With discovery off, the peer is pinged, and no NIDs are learned. */
 static void test_off(void)
 {
 	rails_begin(&strangers);
@@ -361,7 +361,7 @@ static void pinged(void *arg, int status, const uint8_t *info, uint32_t len,
 	*(int *)arg = status ? status : (int)len;
 }
 
-/* behaviour.md 3.2: messages to portal 0 do not wait for discovery, although requests do. */
+/* Messages to portal 0 do not wait for discovery, although requests do. */
 static void test_ping(void)
 {
 	struct lnet_nid nid = rails_nid(1, 0);

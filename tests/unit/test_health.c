@@ -74,7 +74,7 @@ static void test_counters(void)
 	teardown();
 }
 
-/* behaviour.md 12.1 with a step of 1 (the document's +1) instead of the sensitivity. */
+/* Stock LNet's sequence of health values, with a step of 1 instead of the sensitivity. */
 static void test_vectors(void)
 {
 	unsigned int i;

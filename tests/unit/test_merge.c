@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Peer entries after their ping infos were received: the conflict table of behaviour.md 5.8. */
+/* Peer entries after their ping infos were received: stock LNet's table of conflicts. */
 #include "node.h"
 #include "shard/shard.h"
 #include "topology/topology.h"

@@ -423,7 +423,7 @@ static void test_probe(void)
 }
 
 /*
- * behaviour.md 12.2: the last message was received 10 s before the failure; no ping is sent later
+ * The last message was received 10 s before the failure; no ping is sent later
  * than 300 s after that message.
  */
 static void test_limit(void)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The transition tables of stock LNet (behaviour.md 15) as rows: a state, an event, the result. If
+ * The transition tables of stock LNet as rows: a state, an event, the result. If
  * a node of this project differs by design (manual/deviations.md), the row states the difference,
- * and the test checks it. 15.2 is the table of lives in test_md.c.
+ * and the test checks it. test_md.c has the table of an MD's life.
  */
 #include "rails.h"
 #include "path/path.h"
