@@ -116,7 +116,7 @@ struct lnet_att {
 	struct list_head link;
 	struct lnet_op *op;
 	struct lnet_ni *ni;
-	/* next hop; a reference is held, by the operation if it is op->dst_pni */
+	/* next hop; referenced, by the operation if op->dst_pni is the next hop */
 	struct lnet_peer_ni *pni;
 	/* of the attempt; when it passes, the driver completes it with a timeout outcome */
 	u64 deadline_ns;
@@ -316,8 +316,8 @@ void lnet_pass_end(struct lnet_pass *p);
 void lnet_pass_relax(struct lnet_pass *p);
 /*
  * Releases the shard, sends queued messages (mostly replies) and runs handlers before the end of
- * @p. For a driver that has passed a batch of messages to the core, and has more. May call the NI's
- * own send, send_list and flush.
+ * @p. A driver calls it between two batches of messages that it passes to the core. May call the
+ * NI's own send, send_list and flush.
  */
 void lnet_pass_flush(struct lnet_pass *p);
 

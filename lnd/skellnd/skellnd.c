@@ -106,8 +106,9 @@ static void skel_flush(struct lnet_pass *p, struct lnet_ni *ni)
 }
 
 /*
- * True: @att was on the queue, and only the caller has it now. A driver must search its queue: an
- * attempt that is cancelled before send() or after its completion is on a list of the core.
+ * True: @att was on the queue, and only the caller has it now. A driver must search its queue for
+ * @att, because the core may cancel an attempt that the driver does not have. Such an attempt is
+ * on a list of the core.
  */
 static bool take(struct skel *skel, struct lnet_att *att)
 {

@@ -467,7 +467,10 @@ static bool is_backed_off(const struct sock_peer *peer)
 	return list_empty(&peer->conns) && !peer->dial && peer->dial_ns > peer->sn->now_ns + least;
 }
 
-/* L; queues @att. 0 or -errno. *@peerp: the peer of the previous attempt or NULL, then of @att. */
+/*
+ * Lock held. Queues @att. 0 or -errno. *@peerp: in: the peer of the previous attempt, or NULL; out:
+ * that of @att.
+ */
 static int queue_att(struct sock_ni *sn, struct lnet_att *att, struct sock_peer **peerp)
 {
 	struct sock_peer *peer = *peerp && (*peerp)->pni == att->pni ? *peerp : NULL;

@@ -362,7 +362,10 @@ static void stop_all(struct user_ni *un)
 	kfree(un->staging);
 }
 
-/* Connections that peers dialled leave descriptors for connections that this node dials. */
+/*
+ * Some descriptors are reserved for connections that this node dials. Accepted connections cannot
+ * use them.
+ */
 static void set_caps(struct sock_ni *sn)
 {
 	struct rlimit files;

@@ -268,7 +268,9 @@ static const u8 shown_counters[] = {
 	LNET_C_drop_count,
 };
 
-/* The reply is one mapping without repeated names: stock's 26 counters, then all others. */
+/*
+ * The reply is one mapping without repeated names: the 26 counters of stock LNet, then all others.
+ */
 static bool counter_is_stock(unsigned int c)
 {
 	unsigned int i;

@@ -24,8 +24,8 @@ struct lnet_select;
 struct sock_conn;
 
 /*
- * The arguments of each event. Process context, locks of the core held or not. The functions only
- * read, and neither sleep nor allocate. @from and @to are states of the machine.
+ * The arguments of each event. Process context; locks of the core may be held. The functions only
+ * read, and neither sleep nor allocate. @from and @to are states of the state machine.
  */
 #define LNET_TRACES(TRACE)								\
 	TRACE(op, const struct lnet_op *op, u8 from, u8 to)				\

@@ -26,8 +26,9 @@ void lnet_ni_link_work(struct lnet_pass *p);	/* ln->hooks->link_work() */
 
 /* ---- ni_drain.c ------------------------------------------------------------------------------ */
 /*
- * Config. @drained: uses @nid only for messages that have no other path, and advertises it as down.
- * Else uses it again. 0 also if nothing changes, -ENOENT, -EINVAL (loopback).
+ * cfg_mutex held. With @drained, the node uses @nid only for messages that have no other path, and
+ * advertises it as down. Without, the node uses @nid again. Returns 0 (also if nothing changes),
+ * -ENOENT, or -EINVAL (loopback).
  */
 int lnet_ni_drain(struct lnet *ln, const struct lnet_nid *nid, bool drained);
 /* Config; for lnet_cfg_wait(). True if no shard holds the interface @ni. */

@@ -90,7 +90,7 @@ struct lnet {
 	u32 nr_slots, slot_free, nr_slot_free;
 	u64 slot_key[2];		/* [const] secret key of the tags */
 	/* fault/: */
-	/* fault.c; @fault NULL: no rule; @fault_table NULL: there never was one */
+	/* of fault.c; @fault is NULL without a rule; @fault_table is NULL before the first rule */
 	struct lnet_fault *fault, *fault_table;
 	/* topology/: */
 	struct lnet_udsp *udsp;		/* [cfg] udsp.c; NULL: no rule */

@@ -37,7 +37,7 @@ struct lnet_ni_shard {			/* [sh] */
 	u32 holds;			/* attempts in WIRE/POSTED; receive/ adds rx in LAND */
 	/* path/: */
 	u64 turn;			/* round-robin position: the lowest is next */
-	u64 share_turn;			/* degraded: its share is used up until then */
+	u64 share_turn;			/* degraded: share used up until this value of turn */
 	/* partners that responded, failed: attribution.c */
 	struct lnet_seen responded[2], failed[2];
 	/* any folder adds [sh]; shard/ resets: */

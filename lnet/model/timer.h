@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A timer, and the wheel of a shard: hierarchical, tick 2^17 ns. [sh] all; base/ writes them. */
+/*
+ * A timer, and the hierarchical timer wheel of a shard, with ticks of 2^17 ns. [sh] for all
+ * members; only base/ writes them.
+ */
 #ifndef LNET_MODEL_TIMER_H
 #define LNET_MODEL_TIMER_H
 

@@ -131,7 +131,7 @@ static void say_ranges(struct in *in, u32 nr, u64 limit)
 	say(in, "%s", alone ? "" : "]");
 }
 
-/* The address precedes the net in the text, and follows it in words. */
+/* The address precedes the net in the text, and follows it in the words of an ioctl. */
 int lnet_nidlist_unwords(const u32 *words, unsigned int nr, char *text, unsigned int size)
 {
 	struct in in = { .words = words, .nr = nr, .text = text, .size = size }, net;

@@ -281,7 +281,7 @@ static void op_write(struct lnet_shard *sh, struct lnet_op *op)
 	att_write(sh, op->hedge, id, true);
 }
 
-/* Writes the peers that @op refers to, so that they have numbers. */
+/* Writes the peers that @op refers to. Records name a peer by the number of its record. */
 static void op_peers(struct lnet_shard *sh, struct lnet_op *op)
 {
 	u32 seg = lnet_rec_ring(sh)->seg;

@@ -182,7 +182,7 @@ int con_stock_batches(struct con_cmd *cmd)
 	return 0;
 }
 
-/* name. A batch with tests stays, as nodes know it. */
+/* name. A batch with tests stays, because nodes have it too. */
 int con_del_batch(struct con_cmd *cmd)
 {
 	struct con_batch *batch = con_batch_find(con_session(cmd), con_text(cmd, "name"));

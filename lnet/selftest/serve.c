@@ -276,8 +276,9 @@ static void bulk_want_locked(struct lst_call *call)
 }
 
 /*
- * Returns the memory of @call, and starts at most one waiting call of each share, round-robin. If
- * more calls could start, a call that has memory exists, and its end starts further calls.
+ * Returns the memory of @call, and starts at most one waiting call of each share of the bulk
+ * memory, round-robin. If more calls could start, a call that has memory exists, and its end
+ * starts further calls.
  */
 static void bulk_return_locked(struct lst_call *call)
 {
@@ -361,7 +362,7 @@ static void dropped(struct lst_call *call)
 	spin_unlock(&call->st->lock);
 }
 
-/* Handler of replies, and of bulk that is put. */
+/* Handles events of replies, and of PUTs that carry bulk data. */
 static void on_sent(const struct lnet_event *ev)
 {
 	struct lst_call *call = ev->user_ptr;

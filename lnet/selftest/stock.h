@@ -136,7 +136,9 @@ struct lst_stock_filter {
 	u32 states;			/* 0: all */
 };
 #define LST_STOCK_FILTERS_MAX	64U
-/* Returns the number of groups; 0: the names of all groups. -EINVAL. */
+/*
+ * Returns the number of groups. If that is 0, the command shows the names of all groups. -EINVAL.
+ */
 int lst_stock_nl_groups(struct lst_stock_filter *filter, const u8 *attrs, u32 len);
 
 void lst_stock_nl_session(struct lnet_nlbuf *w, const struct lst_view_session *s);

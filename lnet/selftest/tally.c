@@ -121,7 +121,7 @@ void lst_tally_time(struct lst_tally *t, u64 ns, const struct lnet_process *id)
 	u128_add(&t->sum_ns, (struct lst_u128){ 0, ns });
 	u128_add(&t->sum_ns2, square(ns));
 	t->bucket[bucket_of(ns)]++;
-	/* At the client the list is one entry, which rarely grows. */
+	/* At the client the list has one entry. The list rarely grows. */
 	if (!t->nr_slow || ns > t->slow[0].value || process_cmp(&t->slow[0].id, id))
 		top_add(t->slow, &t->nr_slow, ns, id, false);
 }

@@ -79,7 +79,7 @@ struct lst_set {
 };
 #define LST_SET_WIRE(nr)	(5U + DIV_ROUND_UP(nr, 8U))	/* maximum bytes */
 
-/* Adds nodes [@first, @first + @nr), which are in the row: 0, -ENOMEM. */
+/* Adds the nodes [@first, @first + @nr), which have successive indices. Returns 0 or -ENOMEM. */
 int lst_set_add(struct lst_set *set, u32 first, u32 nr);
 /* Finds the first run at or after *@at; false: there is none. */
 bool lst_set_run(const struct lst_set *set, u32 *at, u32 *nr);

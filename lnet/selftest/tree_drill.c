@@ -19,7 +19,10 @@ static u32 tag_of(const struct lst_tree *tree, u64 wave, bool back)
 	       (u32)S32_MAX + 1;
 }
 
-/* Adds the tests of @p of which this node is a client to those that samples contain. */
+/*
+ * If this node is a client of the tests of @p, the samples of this node contain these tests from
+ * now on.
+ */
 static void note_locked(struct lst_tree *tree, u32 id, const struct lst_plan *p)
 {
 	const struct lst_batch *batch = lst_batch_find(tree->st->session, p->bid);

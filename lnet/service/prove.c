@@ -32,7 +32,7 @@ struct lnet_proof {
 	/* ping in flight; proven; rejected, as the last reply did not list @peer */
 	u8 pinged, proven, rejected;
 	u8 wanted;			/* the current info of @peer needs this proof */
-	u8 paid;			/* the node's rate limit includes the next ping */
+	u8 paid;			/* the rate limit has counted the next ping already */
 	u8 fails;			/* failed pings in a row, capped */
 	u64 next_ns, pinged_ns;		/* no ping before; time of the last ping */
 	struct lnet_sbuf *reply;	/* [disc lock] info in the reply, referenced; or NULL */

@@ -68,7 +68,10 @@ void lnet_op_recycle(struct lnet_shard *sh, struct lnet_op *op)
 		kfree(op);
 		return;
 	}
-	/* its lists, timer and attempt are in their initial state; the rest is cleared */
+	/*
+	 * The lists, the timer and the attempt of @op are in their initial state. The other
+	 * members are cleared here.
+	 */
 	WARN_ON_ONCE(op->first.state != ATT_FREE || !list_empty(&op->timer.link) ||
 		     !list_empty(&op->all) || !list_empty(&op->receives) ||
 		     !list_empty(&op->expired));

@@ -74,7 +74,10 @@ struct lnet_evt *lnet_evt_take(struct lnet_shard *sh);
 void lnet_evt_recycle(struct lnet_pass *p, struct lnet_evt *e);
 /* [sh] Puts all events of p->evts, which lnet_evt_recycle() filled, into the pool of @sh. */
 void lnet_evts_keep(struct lnet_pass *p, struct lnet_shard *sh);
-/* Any context. Returns the delivered events of @p to @sh: at once, or for its next refill. */
+/*
+ * Any context. Gives the memory of the delivered events of @p back to the pool of @sh, at once or
+ * at the next refill of the pool.
+ */
 void lnet_evts_return(struct lnet_pass *p, struct lnet_shard *sh);
 /* Frees @op, its events and its small buffer. NULL is fine. */
 void lnet_op_free(struct lnet_op *op);

@@ -102,7 +102,10 @@ void lnet_op_start(struct lnet_pass *p, struct lnet_op *op)
 	lnet_op_arm(p, op);
 }
 
-/* Starts the operations that the pass made under a lock, after it has left the shard. */
+/*
+ * Starts the operations that the pass has created under a shard lock. The pass has left the shard
+ * now.
+ */
 void lnet_pass_starts(struct lnet_pass *p)
 {
 	while (!list_empty(&p->defer)) {
@@ -218,7 +221,10 @@ static void send_again(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcom
 		lnet_op_try(p, op, path);
 		return;
 	}
-	/* an operator waits: an urgent request ends if its last path rejects it or has no route */
+	/*
+	 * An operator waits for an urgent request, so the request ends if its last path rejects it
+	 * or has no route.
+	 */
 	if (is_stuck(p, op, NULL) || (op->kind == LNET_KIND_URGENT &&
 				      (op->rejected || how == LNET_LOCAL_NO_ROUTE))) {
 		lnet_op_finish(p, op, how);

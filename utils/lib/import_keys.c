@@ -81,7 +81,10 @@ static const struct key ping[] = {
 };
 static const struct key discover[] = { { "nids", NULL }, { "force", NULL }, END };
 
-/* @ours: only this project has the section, so no file for stock relies on ignored keys. */
+/*
+ * @ours: only this project has the section. No file for stock LNet has it, so unknown keys in it
+ * are errors.
+ */
 static const struct {
 	const char *name;
 	const struct key *keys;

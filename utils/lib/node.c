@@ -110,7 +110,10 @@ void lnetctl_take(struct lnetctl_node *parent, struct lnetctl_node *child)
 	child->next = NULL;
 }
 
-/* Each node may belong to another arena, because a document may contain parts of others. */
+/*
+ * Nodes of one document may belong to different arenas, because a document may contain parts of
+ * others.
+ */
 void lnetctl_doc_free(struct lnetctl_node *doc)
 {
 	struct lnetctl_node *child, *next;

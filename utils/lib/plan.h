@@ -22,7 +22,7 @@ struct plan {
 /* ctl_plan.c: compares all sections of @doc, also missing ones, with the node. */
 int plan_all(struct plan *p, const struct lnetctl_node *doc);
 
-/* plan_probe.c: 0, or the error that the node will report for an address or port. Has no effect. */
+/* plan_probe.c: 0, or the error of the node for an address or port. Changes nothing. */
 int plan_probe(struct plan *p);
 
 /* ---- plan_view.c ---- */

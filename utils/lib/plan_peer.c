@@ -61,7 +61,7 @@ static int item_mr(struct plan *p, struct lnetctl_node *item, bool mr)
 		       ? 0 : plan_nomem(p);
 }
 
-/* Adds the NIDs that only @has has as an item under @verb; no item if there are none. */
+/* Adds an item under @verb with the NIDs that are only in @has; no item if there are none. */
 static int surplus(struct plan *p, const char *verb, const struct lnetctl_node *has,
 		   const struct lnetctl_node *lacks, bool mr)
 {

@@ -7,7 +7,7 @@
 struct layout {
 	int step;	/* columns by which a nested mapping is indented */
 	int seq;	/* columns by which the dash of a nested sequence is indented */
-	int dash;	/* columns from the dash to its item */
+	int dash;	/* columns from the dash of a list item to its text */
 };
 
 static const struct layout layouts[] = {

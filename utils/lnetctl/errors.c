@@ -20,7 +20,7 @@ static bool as_json(void)
 	return current && (current->json || current->json_always);
 }
 
-/* Stock's texts often contain quotes already. */
+/* Error texts of stock LNet's modules often contain quotes already. */
 static void json_error(const char *verb, const char *object, int err, const char *text)
 {
 	struct lnetctl_node *doc = lnetctl_add_map(NULL, NULL);

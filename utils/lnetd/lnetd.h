@@ -21,8 +21,9 @@ int state_lock(struct state *s);	/* -EBUSY: another process uses this state */
 int state_load(struct lnetctl *c, const char *path);	/* -ENOENT: no file, not reported */
 int config_load(struct lnetctl *c, const char *path);
 /*
- * Called before a change by requests of @change bytes: reserves space for the file. The caller then
- * calls state_commit() or state_drop(). @why receives the error with the name of the file.
+ * Reserves space for the file before a change. The requests of the change have @change bytes. The
+ * caller then calls state_commit() or state_drop(). @why receives the error with the name of the
+ * file.
  */
 int state_begin(struct state *s, size_t change, char *why, size_t why_size);
 /* If it fails before the rename, the old file stays. */
