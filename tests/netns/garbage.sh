@@ -16,8 +16,8 @@ garbage=$out/tests/tools/garbage
 export ASAN_OPTIONS=${ASAN_OPTIONS:-quarantine_size_mb=16} UBSAN_OPTIONS=print_stacktrace=1
 
 # MODE:COUNT
-modes=(random:300 truncated:1 hellos:1 headers:1 noops:1 anything:20000 grants:20000 openings:20000 deaf-pings:500000
-	deaf-grants:300000 deaf-cookies:500000 names:2000)
+modes=(random:300 truncated:1 hellos:1 headers:1 noops:1 anything:20000 grants:20000 session_opens:20000
+	deaf-pings:500000 deaf-grants:300000 deaf-cookies:500000 names:2000)
 [ $# -gt 0 ] && modes=("$@")
 
 reason=$(why_not)
