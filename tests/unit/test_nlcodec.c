@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The management protocol compared with recorded conversations: our calls send the requests of the
- * stock tool, and our documents are printed as it printed them. Other tests use replies of our own:
- * long, truncated and malformed.
+ * The management protocol compared with recorded conversations. liblnetctl must send the requests
+ * of stock LNet's tool, and print the documents as that tool did. Other tests use replies that the
+ * test creates: long, truncated and malformed.
  */
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
