@@ -38,6 +38,7 @@ struct lnet_disc {			/* [sh] of its peer, but for @todo */
 	u8 want_ping;			/* the known info may be out of date */
 	/* its info has the primary NID of another entry: perhaps an unproven rail of that peer */
 	u8 rail;
+	u8 partial;			/* another entry keeps a NID of its info, or none has it */
 	u8 force_push, force_merge;
 	u8 full;			/* enum lnet_full, of the info merged last */
 	u8 merge_free;			/* merge_pause does not delay @data: it was merged before */

@@ -267,14 +267,11 @@ static bool in_window(const struct lnet_window *w, u64 seq)
 	return seq && seq >= w->low && seq + w->W > w->high && seq < w->low + w->W;
 }
 
-/* False: the sender of @rx has no window, or @seq cannot be in it. Counts the reason. */
-static bool has_window(struct lnet_pass *p, const struct lnet_rx *rx, const struct lnet_window *w,
-		       u64 seq)
+/* False: no window has the session, or @seq cannot be in @w. Counts the reason. */
+static bool has_window(struct lnet_pass *p, const struct lnet_window *w, u64 seq)
 {
 	if (!w)
 		lnet_count(p->sh, no_window);
-	else if (unlikely(lnet_window_is_foreign(w, rx)))
-		lnet_count(p->sh, not_opener);
 	/* No honest sender sends such a sequence, and H would never decrease again. */
 	else if (unlikely(seq > w->high + 2ULL * w->W))
 		lnet_count(p->sh, too_far);
@@ -300,7 +297,16 @@ enum lnet_verdict lnet_dedup_begin(struct lnet_pass *p, struct lnet_rx *rx)
 	lnet_enter(p, sh);
 	rx->hold_shard = p->sh->ix;
 	w = lnet_window_find(p->sh, session_id);
-	if (!has_window(p, rx, w, seq))
+	/*
+	 * Rule 2: a rejection would make the sender repeat the request with another ID. If its NID
+	 * is an unknown rail of the opener, the request may have taken effect.
+	 */
+
+	if (w && unlikely(lnet_window_is_foreign(w, rx))) {
+		lnet_count(p->sh, not_opener);
+		return LNET_SKIP;
+	}
+	if (!has_window(p, w, seq))
 		return request_reject(p, rx, NULL, LNET_REJECTED_NO_WINDOW);
 	lnet_window_heard(p, w, rx);
 	if (unlikely(rx->claimed) && lnet_window_is_openers(w, rx))

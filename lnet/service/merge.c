@@ -25,6 +25,7 @@ struct merge {
 	bool same_host;			/* the peer is on this host: may list 127.x.y.z */
 	bool late;			/* last attempt to change what is busy */
 	bool busy;			/* a change was not possible now */
+	bool partial;			/* another entry keeps a listed NID, or none has it */
 	u8 full;			/* enum lnet_full: why NIDs were ignored */
 };
 
@@ -371,10 +372,16 @@ static int add_known(struct merge *m, struct lnet_peer *owner, const struct lnet
 {
 	int err = 0;
 
-	if (!may_take(m, owner, nid))
+	if (!may_take(m, owner, nid)) {
+		m->partial = true;
 		return 0;
-	if (!is_same_node(m, owner, nid))
-		return nid_is_alias(m, nid) ? 0 : lnet_proof_want(m->from, nid, true);
+	}
+	if (!is_same_node(m, owner, nid)) {
+		if (!nid_is_alias(m, nid))
+			return lnet_proof_want(m->from, nid, true);
+		m->partial = true;
+		return 0;
+	}
 	if (is_full(m->peer))
 		return list_reject(m, LNET_FULL_NIDS);
 	take_over(m, owner, nid);
@@ -405,6 +412,7 @@ static int add_nid(struct merge *m, const struct lnet_nid *nid)
 		err = 0;
 	}
 	if (err == -ENOSPC) {
+		m->partial = true;
 		nid_ignored(m, 1);
 		err = 0;
 	}
@@ -459,6 +467,7 @@ static void note_full(struct merge *m)
 	m->busy |= m->full && next_hidden(m->peer, NULL);
 	lnet_enter(m->p, m->from->sh);
 	WRITE_ONCE(m->from->disc.full, 0);
+	m->from->disc.partial = m->partial;
 	lnet_leave(m->p);
 	lnet_enter(m->p, m->peer->sh);
 	WRITE_ONCE(m->peer->disc.full, m->full);
@@ -487,8 +496,10 @@ static int learn(struct merge *m)
 		return 0;
 	}
 	aliases_hide(m);
-	if (m->pi.nr < m->pi.nr_seen)
+	if (m->pi.nr < m->pi.nr_seen) {
+		m->partial = true;
 		nid_ignored(m, m->pi.nr_seen - m->pi.nr);
+	}
 	lnet_proofs_begin(m->from);
 	for (i = 0; i < m->pi.nr && !err; i++)
 		err = add_nid(m, &m->list->nis[i].nid);

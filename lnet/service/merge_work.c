@@ -55,7 +55,7 @@ static bool merged(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_sbuf
 		return false;
 	if (data)
 		WRITE_ONCE(d->complete, to == peer && !err && !d->data && !d->off &&
-				     !peer->configured &&
+				     !peer->configured && !d->partial &&
 				     !lnet_proofs_open(peer));
 	if (err == -EBUSY && try_again(p, d, data, len, READ_ONCE(to->disc.full)))
 		return true;

@@ -485,6 +485,10 @@ end:
 		for (g : 1 .. GRANTS) { from[g] = (from[g] == 1 -> 0 : from[g]) };
 #endif
 		clear_step() }
+#ifdef KEPTNID
+	/* the configured entry of NID 0 stays apart, and the entry of NID 1 counts as whole */
+	:: atomic { peer_of[1] == 1 -> whole[1] = true }
+#endif
 #ifdef NOPROOF
 	:: atomic { peer_of[1] != 2 -> peer_of[1] = 2 }
 #endif

@@ -207,6 +207,41 @@ static void test_table(void)
 	}
 }
 
+/*
+ * A complete entry has all NIDs of its node, so a session of another entry belongs to another node.
+ * Exactly-once rule 2 drops a request in such a session.
+ */
+static void test_complete(void)
+{
+	static const struct {
+		const char *name, *before, *says, *apart;
+		bool complete;
+	} rows[] = {
+		{ "all listed NIDs are learned", "a", "aAb", "", true },
+		{ "another entry has given its NID", "a b", "ab", "", true },
+		{ "a configured peer keeps a listed NID", "a +b", "ab", "", false },
+		{ "a configured peer keeps the listed primary NID", "a +b", "ba", "", false },
+		{ "another node has the listed NID", "a b", "ab", "b", true },
+	};
+	struct lnet_nid a = nid_of('a');
+	struct lnet_peer *peer;
+	unsigned int i;
+	struct lnet *ln;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		ln = node_begin(2);
+		UNIT_EQUAL(node_ni_add(ln, "10.0.0.9@tcp"), 0, "interface");
+		arrange(ln, rows[i].before);
+		apart = rows[i].apart;
+		say(ln, 'a', FULL, rows[i].says);
+		apart = "";
+		peer = lnet_peer_owner(ln, &a);
+		UNIT_EQUAL(peer->disc.complete, rows[i].complete, rows[i].name);
+		lnet_peer_put(peer);
+		node_end(ln);
+	}
+}
+
 /* Two infos, one after the other. */
 static void test_sequence(void)
 {
@@ -553,6 +588,7 @@ static void test_moved(void)
 UNIT_SUITE(merge,
 	{ "behaviour.md 5.6, 5.8: the conflict table", test_table },
 	{ "behaviour.md 5.6: one info after another", test_sequence },
+	{ "does an entry have all NIDs of its node?", test_complete },
 	{ "what is busy is not waited for", test_busy },
 	{ "what is busy and no longer listed is left alone", test_busy_left },
 	{ "what is busy and goes, or is configured, refers to nobody", test_busy_ends },
