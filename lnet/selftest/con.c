@@ -63,7 +63,7 @@ static bool text_grow(struct lst_command *user, u32 more)
 }
 
 /* A zero byte follows; the length does not include it. */
-static void append(struct lst_command *user, const void *data, u32 len)
+static void command_append(struct lst_command *user, const void *data, u32 len)
 {
 	if (user->used + len + 1 > user->size && !text_grow(user, len)) {
 		user->status = -ENOMEM;
@@ -85,13 +85,13 @@ void con_say(struct con_cmd *cmd, const char *fmt, ...)
 	va_start(args, fmt);
 	len = (u32)vscnprintf(line, sizeof(line), fmt, args);
 	va_end(args);
-	append(cmd->user, line, len);
+	command_append(cmd->user, line, len);
 }
 
 void con_put(struct con_cmd *cmd, const void *data, u32 len)
 {
 	if (cmd->user->memory)
-		append(cmd->user, data, len);
+		command_append(cmd->user, data, len);
 }
 
 /* ---- steps ----------------------------------------------------------------------------------- */
@@ -177,7 +177,7 @@ void con_answered(struct con_cmd *cmd)
 		lst_queue_locked(cmd->st, &cmd->job, step_run);
 }
 
-static void on_answer(struct lst_rpc *rpc)
+static void on_con_rpc_done(struct lst_rpc *rpc)
 {
 	struct con_rpc *r = container_of(rpc, struct con_rpc, rpc);
 	struct con_cmd *cmd = r->cmd;
@@ -204,7 +204,7 @@ int con_ask(struct con_cmd *cmd, struct con_node *node, struct lst_msg *req, voi
 	r->cmd = cmd;
 	r->node = node;
 	lst_rpc_init_locked(&r->rpc, cmd->st, &node->id);
-	r->rpc.done = on_answer;
+	r->rpc.done = on_con_rpc_done;
 	r->bulk = bulk;
 	r->rpc.bulk = bulk;
 	r->rpc.bulk_len = bulk_len;
@@ -273,7 +273,7 @@ int con_progress(struct con_cmd *cmd)
 
 /* ---- entry ----------------------------------------------------------------------------------- */
 
-static const struct verb *verb_find(const struct lst_command *user)
+static const struct verb *console_verb_find(const struct lst_command *user)
 {
 	unsigned int i;
 
@@ -287,7 +287,7 @@ static const struct verb *verb_find(const struct lst_command *user)
 
 bool lst_command_changes(const struct lst_command *user)
 {
-	const struct verb *verb = verb_find(user);
+	const struct verb *verb = console_verb_find(user);
 
 	return !verb || verb->changes;
 }
@@ -301,7 +301,7 @@ static bool is_free(const struct verb *verb)
 }
 
 /* Finds the session that the key of the request selects. Some verbs need none. */
-static int begin_locked(struct con_cmd *cmd, const struct verb *verb)
+static int verb_begin_locked(struct con_cmd *cmd, const struct verb *verb)
 {
 	struct con_session *s = cmd->st->con;
 	s64 key = -1, wait = CON_WAIT;
@@ -324,7 +324,7 @@ static int begin_locked(struct con_cmd *cmd, const struct verb *verb)
 
 void lst_command(struct lst *st, struct lst_command *user)
 {
-	const struct verb *verb = verb_find(user);
+	const struct verb *verb = console_verb_find(user);
 	struct con_cmd *cmd = kzalloc(sizeof(*cmd), GFP_KERNEL);
 	int rc;
 
@@ -346,7 +346,7 @@ void lst_command(struct lst *st, struct lst_command *user)
 	lst_enter(st);
 	list_add_tail(&cmd->link, &st->commands);
 	st->nr_commands++;
-	rc = begin_locked(cmd, verb);
+	rc = verb_begin_locked(cmd, verb);
 	if (!rc)
 		rc = verb->run(cmd);
 	if (rc != -EINPROGRESS)

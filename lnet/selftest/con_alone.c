@@ -23,7 +23,7 @@ struct alone {
 /* ---- arguments ------------------------------------------------------------------------------- */
 
 /* Both sides compute the same tag from equal arguments; a server rejects an unknown tag. */
-static u64 tag_of(const struct lst_plan *p)
+static u64 alone_tag_of(const struct lst_plan *p)
 {
 	u64 tag = lst_mix(p->size + lst_mix(p->mode + lst_mix(p->off)));
 
@@ -70,7 +70,7 @@ static int take_servers(struct alone *a)
 }
 
 /* Arguments: those of bulk tests (plan.def), server (0, 1), count, lease, nid (any number). */
-static int take(struct alone *a)
+static int alone_args_read(struct alone *a)
 {
 	struct con_test test = { 0 };
 	s64 server = 0, count = 0, lease = 0;
@@ -86,7 +86,7 @@ static int take(struct alone *a)
 	a->plan.server = server;
 	a->plan.bid = BID;
 	a->plan.index = a->plan.nr_from = a->plan.nr_to = 1;
-	a->plan.tag = tag_of(&a->plan);
+	a->plan.tag = alone_tag_of(&a->plan);
 	a->nr_hauls = (u32)count;
 	a->lease = (u32)lease;
 	share_loop(a);
@@ -95,7 +95,7 @@ static int take(struct alone *a)
 
 /* ---- start ----------------------------------------------------------------------------------- */
 
-static int begin_locked(struct alone *a, struct lst_test *test)
+static int alone_begin_locked(struct alone *a, struct lst_test *test)
 {
 	struct lst *st = a->cmd->st;
 	struct lst_msg msg = { .feats = LST_FEATS, .make_session_req.sid = alone_sid };
@@ -122,7 +122,7 @@ static int begin_locked(struct alone *a, struct lst_test *test)
 	return 0;
 }
 
-static void begin_run(struct lst_job *job)
+static void alone_begin_run(struct lst_job *job)
 {
 	struct alone *a = container_of(job, struct alone, job);
 	struct lst_test *test = kzalloc(sizeof(*test), GFP_NOFS);
@@ -133,7 +133,7 @@ static void begin_run(struct lst_job *job)
 		rc = lst_serve_drills(st);
 	spin_lock(&st->lock);
 	if (!rc)
-		rc = begin_locked(a, test);
+		rc = alone_begin_locked(a, test);
 	con_finish_locked(a->cmd, rc);
 	spin_unlock(&st->lock);
 	if (rc)
@@ -150,13 +150,13 @@ int con_alone_start(struct con_cmd *cmd)
 	if (!a)
 		return -ENOMEM;
 	a->cmd = cmd;
-	rc = take(a);
+	rc = alone_args_read(a);
 	if (rc) {
 		kvfree(a->plan.run);
 		kfree(a);
 		return rc;
 	}
-	lst_queue_locked(cmd->st, &a->job, begin_run);
+	lst_queue_locked(cmd->st, &a->job, alone_begin_run);
 	return -EINPROGRESS;
 }
 
@@ -180,7 +180,7 @@ int con_alone_stop(struct con_cmd *cmd)
 	return 0;
 }
 
-static void say_flow(struct con_cmd *cmd, const char *name, const struct lst_flow *flow)
+static void alone_flow_print(struct con_cmd *cmd, const char *name, const struct lst_flow *flow)
 {
 	con_say(cmd, "  %s_bytes: %llu\n  %s_first_ns: %llu\n  %s_last_ns: %llu\n", name,
 		(unsigned long long)flow->bytes, name, (unsigned long long)flow->first_ns, name,
@@ -209,7 +209,7 @@ int con_alone_tally(struct con_cmd *cmd)
 	con_say(cmd, "  served: %llu\n  busy: %u\n  waiting: %u\n  most_at_once: %u\n"
 		"  found: %llu\n", (unsigned long long)drill->nr_served, drill->nr_hauls,
 		drill->nr_queued, drill->max_hauls, (unsigned long long)drill->finding.nr);
-	say_flow(cmd, "to", &drill->to_node);
-	say_flow(cmd, "from", &drill->from_node);
+	alone_flow_print(cmd, "to", &drill->to_node);
+	alone_flow_print(cmd, "from", &drill->from_node);
 	return 0;
 }

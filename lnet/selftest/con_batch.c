@@ -85,7 +85,7 @@ int con_list_batch(struct con_cmd *cmd)
 
 /* ---- requests to all nodes of a batch -------------------------------------------------------- */
 
-static bool is_asked(const struct con_cmd *cmd, const struct con_node *node)
+static bool node_is_requested(const struct con_cmd *cmd, const struct con_node *node)
 {
 	const struct con_rpc *r;
 
@@ -95,7 +95,8 @@ static bool is_asked(const struct con_cmd *cmd, const struct con_node *node)
 	return false;
 }
 
-static int ask_group(struct con_cmd *cmd, const struct con_group *group, const struct lst_msg *req)
+static int group_request(struct con_cmd *cmd, const struct con_group *group,
+			 const struct lst_msg *req)
 {
 	u32 i;
 	int rc = 0;
@@ -103,7 +104,8 @@ static int ask_group(struct con_cmd *cmd, const struct con_group *group, const s
 	for (i = 0; i < group->nr && !rc; i++) {
 		struct lst_msg copy = *req;
 
-		if (group->node[i]->state == CON_NODE_ACTIVE && !is_asked(cmd, group->node[i]))
+		if (group->node[i]->state == CON_NODE_ACTIVE &&
+		    !node_is_requested(cmd, group->node[i]))
 			rc = con_ask(cmd, group->node[i], &copy, NULL, 0);
 	}
 	return rc;
@@ -117,12 +119,12 @@ int con_batch_ask(struct con_cmd *cmd, struct con_batch *batch, u32 index, bool 
 
 	list_for_each_entry(test, &batch->tests, link)
 		if (!rc && (!index || test->index == index))
-			rc = ask_group(cmd, server ? test->to : test->from, req);
+			rc = group_request(cmd, server ? test->to : test->from, req);
 	return rc;
 }
 
-static int ask_batch(struct con_cmd *cmd, struct con_batch *batch, u32 opc, u32 index, u32 arg,
-		     bool server)
+static int batch_request(struct con_cmd *cmd, struct con_batch *batch, u32 opc, u32 index, u32 arg,
+			 bool server)
 {
 	struct con_session *s = con_session(cmd);
 	struct lst_msg req = { .type = LST_BATCH_REQ, .feats = s->feats,
@@ -171,7 +173,7 @@ int con_run(struct con_cmd *cmd)
 	if (!batch->nr_tests)		/* stock's lst expects that this succeeds */
 		return cmd->user->memory ? 0 : -EINVAL;
 	batch->start_ns = 0;
-	rc = ask_batch(cmd, batch, LST_BATCH_RUN, 0, (u32)timeout, false);
+	rc = batch_request(cmd, batch, LST_BATCH_RUN, 0, (u32)timeout, false);
 	if (list_empty(&cmd->asked))
 		return rc ? rc : -ENODEV;
 	return con_then(cmd, running);
@@ -195,7 +197,7 @@ int con_stop(struct con_cmd *cmd)
 		return -ENOENT;
 	if (con_number(cmd, "force", 0, 1, &force))
 		return -EINVAL;
-	rc = ask_batch(cmd, batch, LST_BATCH_STOP, 0, (u32)force, false);
+	rc = batch_request(cmd, batch, LST_BATCH_STOP, 0, (u32)force, false);
 	return rc && list_empty(&cmd->asked) ? rc : con_then(cmd, stopping);
 }
 
@@ -243,6 +245,6 @@ int con_query(struct con_cmd *cmd)
 		return -EINVAL;
 	if (test > batch->nr_tests)
 		return -ENOENT;
-	rc = ask_batch(cmd, batch, LST_BATCH_QUERY, (u32)test, 0, server);
+	rc = batch_request(cmd, batch, LST_BATCH_QUERY, (u32)test, 0, server);
 	return rc && list_empty(&cmd->asked) ? rc : con_then(cmd, queried);
 }

@@ -51,7 +51,7 @@ struct lst_run *con_runs_of(const struct con_group *group, u32 *nr)
 	return run;
 }
 
-static int tell(struct con_cmd *cmd, struct con_node *node, const struct lst_plan *p)
+static int drill_plan_send(struct con_cmd *cmd, struct con_node *node, const struct lst_plan *p)
 {
 	const struct con_session *s = con_session(cmd);
 	u32 len = lst_plan_encode(p, NULL);
@@ -75,7 +75,7 @@ static int tell_listed(struct con_cmd *cmd, struct con_node *node, const struct 
 	p.back = 0;
 	p.same = 0;
 	p.run = con_map_runs(map, node, plan->back, &p);
-	rc = p.run ? tell(cmd, node, &p) : -ENOMEM;
+	rc = p.run ? drill_plan_send(cmd, node, &p) : -ENOMEM;
 	kfree(p.run);
 	return rc;
 }
@@ -91,14 +91,14 @@ static int tell_group(struct con_cmd *cmd, const struct con_group *group, struct
 		if (group->node[i]->state != CON_NODE_ACTIVE)
 			continue;
 		rc = map ? tell_listed(cmd, group->node[i], map, p) :
-			   tell(cmd, group->node[i], p);
+			   drill_plan_send(cmd, group->node[i], p);
 		p->self++;
 	}
 	return rc;
 }
 
 /* A node taken over may still receive requests for tests of its old session, with other tags. */
-static u32 tag_of(const struct con_session *s, const struct con_test *test)
+static u32 drill_tag_of(const struct con_session *s, const struct con_test *test)
 {
 	u32 first = (u32)lst_mix(s->sid.nid + lst_mix(s->sid.stamp));
 
@@ -111,7 +111,7 @@ static void plan_of(const struct con_session *s, const struct con_batch *batch,
 	*p = *test->plan;
 	p->bid = batch->bid;
 	p->index = test->index;
-	p->tag = tag_of(s, test);
+	p->tag = drill_tag_of(s, test);
 	p->nr_from = con_nr_active(p->back ? test->to : test->from);
 	p->nr_to = con_nr_active(p->back ? test->from : test->to);
 	p->same = test->from == test->to;
@@ -140,7 +140,7 @@ static int back_add(struct con_cmd *cmd, struct con_batch *batch, const struct c
 	return rc;
 }
 
-static int clients_told(struct con_cmd *cmd)
+static int drill_clients_notified(struct con_cmd *cmd)
 {
 	struct con_batch *batch;
 	struct con_test *test = con_test_last(cmd, &batch);
@@ -152,7 +152,7 @@ static int clients_told(struct con_cmd *cmd)
 	return 0;
 }
 
-static int servers_told(struct con_cmd *cmd)
+static int drill_servers_notified(struct con_cmd *cmd)
 {
 	struct con_batch *batch;
 	struct con_test *test = con_test_last(cmd, &batch);
@@ -169,7 +169,7 @@ static int servers_told(struct con_cmd *cmd)
 		return -ENOMEM;
 	rc = tell_group(cmd, test->from, &p, test->map);
 	kfree(p.run);
-	return rc && list_empty(&cmd->asked) ? rc : con_then(cmd, clients_told);
+	return rc && list_empty(&cmd->asked) ? rc : con_then(cmd, drill_clients_notified);
 }
 
 int con_drill_tell(struct con_cmd *cmd)
@@ -182,5 +182,5 @@ int con_drill_tell(struct con_cmd *cmd)
 	plan_of(con_session(cmd), batch, test, &p);
 	p.server = 1;
 	rc = tell_group(cmd, test->to, &p, NULL);
-	return rc && list_empty(&cmd->asked) ? rc : con_then(cmd, servers_told);
+	return rc && list_empty(&cmd->asked) ? rc : con_then(cmd, drill_servers_notified);
 }

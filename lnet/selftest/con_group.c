@@ -12,7 +12,7 @@ struct con_group *con_group_find(struct con_session *s, const char *name)
 	return NULL;
 }
 
-static bool has(const struct con_group *group, const struct con_node *node)
+static bool group_has(const struct con_group *group, const struct con_node *node)
 {
 	u32 i;
 
@@ -39,7 +39,7 @@ int con_group_add(struct con_group *group, struct con_node *node)
 	return 0;
 }
 
-static void drop(struct con_session *s, struct con_group *group, u32 ix)
+static void group_node_drop(struct con_session *s, struct con_group *group, u32 ix)
 {
 	struct con_node *node = group->node[ix];
 
@@ -52,7 +52,7 @@ static void drop(struct con_session *s, struct con_group *group, u32 ix)
 void con_group_free(struct con_session *s, struct con_group *group)
 {
 	while (group->nr)
-		drop(s, group, group->nr - 1);
+		group_node_drop(s, group, group->nr - 1);
 	list_del(&group->link);
 	kfree(group->node);
 	kfree(group);
@@ -95,7 +95,7 @@ static int ask_to_join(struct con_cmd *cmd, struct con_node *node)
  * Sends a second request, with the epoch of the reply, to nodes that created another session since
  * their last reply. So no console takes over a node from a session unknown to it.
  */
-static int ask_again(struct con_cmd *cmd, int (*next)(struct con_cmd *cmd))
+static int group_join_retry(struct con_cmd *cmd, int (*next)(struct con_cmd *cmd))
 {
 	struct con_session *s = con_session(cmd);
 	struct con_rpc *r, *after;
@@ -127,7 +127,7 @@ static int joined(struct con_cmd *cmd)
 		return -ENOENT;
 	con_say_errors(cmd, "create session");
 	list_for_each_entry(r, &cmd->answered, link)
-		if (!has(group, r->node) && !con_group_add(group, r->node))
+		if (!group_has(group, r->node) && !con_group_add(group, r->node))
 			nr += r->node->state == CON_NODE_ACTIVE;
 	con_say(cmd, "joined: %u\n", nr);
 	return 0;
@@ -135,7 +135,7 @@ static int joined(struct con_cmd *cmd)
 
 static int asked(struct con_cmd *cmd)
 {
-	return ask_again(cmd, joined);
+	return group_join_retry(cmd, joined);
 }
 
 /* A node that joined through another group receives no second request, as it counts requests. */
@@ -148,7 +148,7 @@ static int member(struct con_cmd *cmd, struct con_group *group, const struct lne
 		return -ENOMEM;
 	if (node->state != CON_NODE_ACTIVE)
 		rc = ask_to_join(cmd, node);
-	else if (!has(group, node))
+	else if (!group_has(group, node))
 		rc = con_group_add(group, node);
 	con_node_put(con_session(cmd), node);
 	return rc;
@@ -205,7 +205,7 @@ static int refreshed(struct con_cmd *cmd)
 
 static int refresh_asked(struct con_cmd *cmd)
 {
-	return ask_again(cmd, refreshed);
+	return group_join_retry(cmd, refreshed);
 }
 
 static int refresh(struct con_cmd *cmd, const struct con_group *group)
@@ -221,7 +221,7 @@ static int refresh(struct con_cmd *cmd, const struct con_group *group)
 #define STATES_ALL	(CON_NODE_ACTIVE | CON_NODE_BUSY | CON_NODE_DOWN | CON_NODE_UNKNOWN)
 
 /* "invalid" means all states except active. Callers with numbers use `states' instead. */
-static int clean(struct con_cmd *cmd, struct con_group *group)
+static int group_clean(struct con_cmd *cmd, struct con_group *group)
 {
 	const char *text = con_text(cmd, "state");
 	s64 states = text ? con_node_state_parse(text) : 0;
@@ -235,7 +235,7 @@ static int clean(struct con_cmd *cmd, struct con_group *group)
 		return -EINVAL;
 	while (i < group->nr)
 		if (group->node[i]->state & states)
-			drop(con_session(cmd), group, i);
+			group_node_drop(con_session(cmd), group, i);
 		else
 			i++;
 	return 0;
@@ -255,7 +255,7 @@ static int take_out(struct con_cmd *cmd, struct con_group *group)
 				break;
 		if (i == group->nr)
 			return -ENOENT;
-		drop(con_session(cmd), group, i);
+		group_node_drop(con_session(cmd), group, i);
 	}
 	return 0;
 }
@@ -275,13 +275,13 @@ int con_update_group(struct con_cmd *cmd)
 	if (group->nr_tests)
 		return -EBUSY;
 	if (!strcmp(op, "clean"))
-		return clean(cmd, group);
+		return group_clean(cmd, group);
 	return strcmp(op, "remove") ? -EINVAL : take_out(cmd, group);
 }
 
 /* ---- showing --------------------------------------------------------------------------------- */
 
-static void say_group(struct con_cmd *cmd, const struct con_group *group)
+static void group_print(struct con_cmd *cmd, const struct con_group *group)
 {
 	char id[CON_ID_SIZE];
 	u32 i;
@@ -303,12 +303,12 @@ int con_list_group(struct con_cmd *cmd)
 	con_say(cmd, "groups:%s\n", list_empty(&s->groups) ? " []" : "");
 	if (!name)
 		list_for_each_entry(group, &s->groups, link)
-			say_group(cmd, group);
+			group_print(cmd, group);
 	for (; name; name = con_word(cmd, "name", &pos)) {
 		group = con_group_find(s, name);
 		if (!group)
 			return -ENOENT;
-		say_group(cmd, group);
+		group_print(cmd, group);
 	}
 	return 0;
 }

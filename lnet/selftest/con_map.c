@@ -43,7 +43,7 @@ static bool word_next(struct scan *s, char word[LNET_NIDSTR_SIZE])
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
-static u32 place_of(const struct con_group *group, const struct lnet_nid *nid, u32 from)
+static u32 group_index_of(const struct con_group *group, const struct lnet_nid *nid, u32 from)
 {
 	u32 i, ix = from;
 
@@ -56,7 +56,7 @@ static u32 place_of(const struct con_group *group, const struct lnet_nid *nid, u
 }
 
 /* A NID, or an index in the group, from 0. */
-static int node_of(struct scan *s, enum side side, const char *word, u32 *ix)
+static int scan_node_find(struct scan *s, enum side side, const char *word, u32 *ix)
 {
 	const struct con_group *group = s->group[side];
 	struct lnet_nid nid;
@@ -64,7 +64,7 @@ static int node_of(struct scan *s, enum side side, const char *word, u32 *ix)
 	if (strchr(word, '@')) {
 		if (lnet_nid_parse(&nid, word))
 			return bad(s, "is no NID", "");
-		*ix = place_of(group, &nid, s->found[side]);
+		*ix = group_index_of(group, &nid, s->found[side]);
 	} else if (kstrtouint(word, 10, ix)) {
 		return bad(s, "is neither a NID nor a number", "");
 	}
@@ -78,7 +78,7 @@ static int node_of(struct scan *s, enum side side, const char *word, u32 *ix)
 
 /* ---- pairs ----------------------------------------------------------------------------------- */
 
-static bool is_new(struct scan *s, u32 from, u32 to)
+static bool pair_is_new(struct scan *s, u32 from, u32 to)
 {
 	u64 pair = (u64)(from + 1) << 32 | to;
 	u32 place = (u32)lst_mix(pair) & s->mask;
@@ -94,13 +94,13 @@ static int pair_take(struct scan *s, struct con_map *map, u32 from, const char *
 {
 	struct con_pair *pair = &map->pair[map->nr];
 	u32 to;
-	int rc = node_of(s, TO, word, &to);
+	int rc = scan_node_find(s, TO, word, &to);
 
 	if (rc)
 		return rc;
 	if (s->same && from == to)
 		return bad(s, "would send to itself", "");
-	if (!is_new(s, from, to))
+	if (!pair_is_new(s, from, to))
 		return bad(s, "is its server already", "");
 	pair->from = s->group[FROM]->node[from]->id;
 	pair->to = s->group[TO]->node[to]->id;
@@ -121,7 +121,7 @@ static int line_take(struct scan *s, struct con_map *map, const char *text)
 	s->word = 0;
 	if (!word_next(s, word))
 		return bad(s, "nobody sends", "");
-	rc = node_of(s, FROM, word, &from);
+	rc = scan_node_find(s, FROM, word, &from);
 	if (!rc && !word_next(s, word))
 		return bad(s, "nobody to send to", "");
 	while (!rc && *word) {
@@ -133,7 +133,7 @@ static int line_take(struct scan *s, struct con_map *map, const char *text)
 }
 
 /* A bound of the pairs in the lines: each follows a space. */
-static u32 room_for(const struct con_cmd *cmd)
+static u32 map_pairs_bound(const struct con_cmd *cmd)
 {
 	const char *pos = NULL, *text;
 	u32 nr = 1;
@@ -159,7 +159,7 @@ int con_map_take(struct con_cmd *cmd, struct con_test *test)
 {
 	struct con_session *session = con_session(cmd);
 	struct scan s = { .cmd = cmd };
-	u32 nr = room_for(cmd), size = 1;
+	u32 nr = map_pairs_bound(cmd), size = 1;
 	int rc = -ENOMEM;
 
 	s.group[FROM] = con_group_find(session, con_text(cmd, "from"));

@@ -5,20 +5,22 @@
 
 #define ROWS_MAX	256U		/* read at one time */
 
-static struct lst_msg request_of(const struct con_session *s, enum lst_nettest_opc opc, u32 run)
+static struct lst_msg nettest_req_make(const struct con_session *s, enum lst_nettest_opc opc,
+				       u32 run)
 {
 	return (struct lst_msg){ .type = LST_NETTEST_REQ, .feats = s->feats,
 				 .nettest_req = { .sid = s->sid, .opc = opc, .run = run } };
 }
 
 /* Sends a request to the nodes that accepted the one of the previous step. */
-static int ask_again(struct con_cmd *cmd, enum lst_nettest_opc opc)
+static int nettest_request_next(struct con_cmd *cmd, enum lst_nettest_opc opc)
 {
 	const struct con_rpc *r;
 	int rc = 0;
 
 	list_for_each_entry(r, &cmd->answered, link) {
-		struct lst_msg req = request_of(con_session(cmd), opc, r->rpy.nettest_rpy.run);
+		struct lst_msg req =
+			nettest_req_make(con_session(cmd), opc, r->rpy.nettest_rpy.run);
 
 		if (!con_rpc_error(r) && !rc)
 			rc = con_ask(cmd, r->node, &req, NULL, 0);
@@ -58,19 +60,19 @@ static int plan_take(struct con_cmd *cmd, struct lst_nettest_plan *p)
 	return lst_nettest_check(plan, p->nr, p->matrix);
 }
 
-static int stopped(struct con_cmd *cmd)
+static int nettest_all_stopped(struct con_cmd *cmd)
 {
 	return 0;
 }
 
-static int started(struct con_cmd *cmd)
+static int nettest_all_started(struct con_cmd *cmd)
 {
 	char id[CON_ID_SIZE], nid[LNET_NIDSTR_SIZE];
 	const struct con_rpc *r, *first = list_first_entry(&cmd->answered, struct con_rpc, link);
 
 	if (con_say_errors(cmd, "nettest start")) {
-		ask_again(cmd, LST_NETTEST_STOP);
-		return con_then(cmd, stopped);
+		nettest_request_next(cmd, LST_NETTEST_STOP);
+		return con_then(cmd, nettest_all_stopped);
 	}
 	con_say(cmd, "nettest: {run: %u, first: \"%s\"}\nnodes:\n", first->rpy.nettest_rpy.run,
 		lnet_nid_str(&first->node->id.nid, nid));
@@ -85,17 +87,17 @@ static int begun(struct con_cmd *cmd)
 	int rc;
 
 	if (con_say_errors(cmd, "nettest")) {
-		ask_again(cmd, LST_NETTEST_STOP);
-		return con_then(cmd, stopped);
+		nettest_request_next(cmd, LST_NETTEST_STOP);
+		return con_then(cmd, nettest_all_stopped);
 	}
-	rc = ask_again(cmd, LST_NETTEST_START);
-	return rc && list_empty(&cmd->asked) ? rc : con_then(cmd, started);
+	rc = nettest_request_next(cmd, LST_NETTEST_START);
+	return rc && list_empty(&cmd->asked) ? rc : con_then(cmd, nettest_all_started);
 }
 
 static int begin_node(struct con_cmd *cmd, struct con_node *node,
 		      const struct lst_nettest_plan *p, u32 run, u32 rank)
 {
-	struct lst_msg req = request_of(con_session(cmd), LST_NETTEST_BEGIN, run);
+	struct lst_msg req = nettest_req_make(con_session(cmd), LST_NETTEST_BEGIN, run);
 	u32 len = lst_nettest_encode(p, NULL);
 	u8 *buf = kmalloc(len, GFP_NOWAIT);
 
@@ -208,7 +210,7 @@ static int state_read(struct con_cmd *cmd)
 {
 	const struct con_rpc *r = list_first_entry(&cmd->answered, struct con_rpc, link);
 	const struct lst_nettest_rpy *rpy = &r->rpy.nettest_rpy;
-	struct lst_msg req = request_of(con_session(cmd), LST_NETTEST_READ, rpy->run);
+	struct lst_msg req = nettest_req_make(con_session(cmd), LST_NETTEST_READ, rpy->run);
 	struct reading in;
 	u32 row, nr;
 
@@ -236,7 +238,7 @@ int con_nettest_read(struct con_cmd *cmd)
 
 	if (rc)
 		return rc;
-	req = request_of(con_session(cmd), LST_NETTEST_READ, (u32)in.run);
+	req = nettest_req_make(con_session(cmd), LST_NETTEST_READ, (u32)in.run);
 	rc = con_ask(cmd, in.node, &req, NULL, 0);
 	return rc ? rc : con_then(cmd, state_read);
 }
@@ -257,9 +259,9 @@ int con_nettest_stop(struct con_cmd *cmd)
 	if (con_number(cmd, "run", 0, U32_MAX, &run))
 		return -EINVAL;
 	for (i = 0; i < group->nr && !rc; i++) {
-		req = request_of(con_session(cmd), LST_NETTEST_STOP, (u32)run);
+		req = nettest_req_make(con_session(cmd), LST_NETTEST_STOP, (u32)run);
 		if (group->node[i]->state == CON_NODE_ACTIVE)
 			rc = con_ask(cmd, group->node[i], &req, NULL, 0);
 	}
-	return rc && list_empty(&cmd->asked) ? rc : con_then(cmd, stopped);
+	return rc && list_empty(&cmd->asked) ? rc : con_then(cmd, nettest_all_stopped);
 }

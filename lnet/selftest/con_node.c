@@ -30,7 +30,7 @@ const char *con_node_state_text(u8 state)
 	return "";
 }
 
-static char lower(char c)
+static char char_lower(char c)
 {
 	return c >= 'A' && c <= 'Z' ? (char)(c + 'a' - 'A') : c;
 }
@@ -40,7 +40,8 @@ u8 con_node_state_parse(const char *text)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(states); i++)
-		if (lower(states[i].text[0]) == text[0] && !strcmp(states[i].text + 1, text + 1))
+		if (char_lower(states[i].text[0]) == text[0] &&
+		    !strcmp(states[i].text + 1, text + 1))
 			return states[i].state;
 	return 0;
 }
@@ -93,7 +94,7 @@ void con_node_put(struct con_session *s, struct con_node *node)
 }
 
 /* The console prints names in quotes; a name that a node reports may have any bytes. */
-static bool is_plain(char c)
+static bool char_is_plain(char c)
 {
 	return c >= ' ' && c < 0x7f && c != '"' && c != '\\';
 }
@@ -105,7 +106,7 @@ bool con_name_ok(const char *name)
 	if (!name || !*name)
 		return false;
 	for (; name[len]; len++)
-		if (len == LST_NAME - 1 || !is_plain(name[len]))
+		if (len == LST_NAME - 1 || !char_is_plain(name[len]))
 			return false;
 	return true;
 }
@@ -116,7 +117,7 @@ static void owner_set(struct con_node *node, const char *name)
 
 	strscpy(node->owner, name, LST_NAME);
 	for (c = node->owner; *c; c++)
-		if (!is_plain(*c))
+		if (!char_is_plain(*c))
 			*c = '?';
 }
 
@@ -137,7 +138,7 @@ static u8 owner_told(struct lst *st, struct con_node *node, const struct lst_sid
 }
 
 /* Another console has taken over the node; this reply does not contain the name of its session. */
-static void taken(struct con_node *node)
+static void node_taken_over(struct con_node *node)
 {
 	node->state = CON_NODE_BUSY;
 	node->owner_nid = LST_NO_NID;
@@ -169,7 +170,7 @@ void con_node_heard(struct lst *st, struct con_node *node, const struct lst_rpc 
 		break;
 	default:
 		if (rpy->status == ESTALE)
-			taken(node);
+			node_taken_over(node);
 		else if (rpy->status == ESRCH)
 			node->state = CON_NODE_UNKNOWN;
 		else if (node->state == CON_NODE_DOWN)

@@ -47,7 +47,7 @@ static void remove_all(struct con_cmd *cmd)
 	}
 }
 
-static int ended(struct con_cmd *cmd)
+static int session_ended(struct con_cmd *cmd)
 {
 	con_say_errors(cmd, "end session");
 	con_session_free(cmd->st);
@@ -58,7 +58,7 @@ int con_end_session(struct con_cmd *cmd)
 {
 	remove_all(cmd);
 	con_tree_end(cmd);
-	return con_then(cmd, ended);
+	return con_then(cmd, session_ended);
 }
 
 /* ---- creating -------------------------------------------------------------------------------- */
@@ -82,7 +82,7 @@ u64 con_own_nid(struct lst *st)
 }
 
 /* name, key, timeout, lease, feats, force */
-static int make(struct con_cmd *cmd)
+static int session_create(struct con_cmd *cmd)
 {
 	const char *name = con_text(cmd, "name");
 	s64 key = 0, timeout = CON_TIMEOUT, lease = LST_LEASE, feats = LST_FEATS, force = 0;
@@ -121,7 +121,7 @@ static int make(struct con_cmd *cmd)
 static int made_by_force(struct con_cmd *cmd)
 {
 	con_session_free(cmd->st);
-	return make(cmd);
+	return session_create(cmd);
 }
 
 /* name, key, timeout, lease, feats, force */
@@ -135,7 +135,7 @@ int con_new_session(struct con_cmd *cmd)
 	if (!cmd->own_nid)
 		return -ENETDOWN;
 	if (!s)
-		return make(cmd);
+		return session_create(cmd);
 	if (!force)
 		return -EEXIST;
 	cmd->generation = s->generation;
@@ -194,7 +194,7 @@ static struct con_cmd *own_command(struct lst *st)
 	return cmd;
 }
 
-static int pinged(struct con_cmd *cmd)
+static int session_nodes_pinged(struct con_cmd *cmd)
 {
 	struct con_rpc *r;
 
@@ -204,7 +204,7 @@ static int pinged(struct con_cmd *cmd)
 }
 
 /* True after half of a lease without contact, or with unknown owner. A node down may be back. */
-static bool is_idle(const struct con_session *s, const struct con_node *node, u64 now)
+static bool node_is_idle(const struct con_session *s, const struct con_node *node, u64 now)
 {
 	u32 lease = node->lease ? min(node->lease, s->lease) : s->lease;
 
@@ -223,7 +223,7 @@ static void ping_idle(struct con_cmd *cmd, u64 now)
 		struct lst_msg req = { .type = LST_DEBUG_REQ, .feats = s->feats,
 				       .debug_req.sid = s->sid };
 
-		if (!node->pinged && is_idle(s, node, now))
+		if (!node->pinged && node_is_idle(s, node, now))
 			node->pinged = !con_ask(cmd, node, &req, NULL, 0);
 	}
 }
@@ -249,6 +249,6 @@ u64 con_session_work(struct lst *st, u64 now)
 		return s->pinger_ns;
 	}
 	ping_idle(cmd, now);
-	con_then(cmd, pinged);
+	con_then(cmd, session_nodes_pinged);
 	return s->pinger_ns;
 }

@@ -11,7 +11,7 @@
 
 /* ---- clocks ---------------------------------------------------------------------------------- */
 
-static u64 distance(s64 a, s64 b)
+static u64 clock_distance(s64 a, s64 b)
 {
 	return a < b ? (u64)b - (u64)a : (u64)a - (u64)b;
 }
@@ -22,7 +22,7 @@ void con_clock_heard(struct con_clock *clock, u64 asked_ns, u64 told_ns, u64 hea
 	u64 half = (heard_ns - asked_ns) / 2, error = half + 1;
 	s64 off = (s64)(told_ns - asked_ns - half);
 	u64 aged = clock->error_ns + div_u64(heard_ns - clock->at_ns, DRIFT);
-	bool stepped = clock->known && distance(off, clock->off_ns) > error + aged;
+	bool stepped = clock->known && clock_distance(off, clock->off_ns) > error + aged;
 
 	if (clock->known && !stepped && error >= aged)
 		return;
@@ -33,7 +33,7 @@ void con_clock_heard(struct con_clock *clock, u64 asked_ns, u64 told_ns, u64 hea
 	clock->steps += stepped;
 }
 
-static void clocks_heard(struct con_cmd *cmd)
+static void start_clocks_update(struct con_cmd *cmd)
 {
 	struct con_rpc *r;
 
@@ -56,12 +56,12 @@ static u64 worst_error(const struct con_cmd *cmd)
 
 /* ---- starting -------------------------------------------------------------------------------- */
 
-static struct con_batch *batch_of(const struct con_cmd *cmd)
+static struct con_batch *start_batch_find(const struct con_cmd *cmd)
 {
 	return con_batch_find(con_session(cmd), con_text(cmd, "name"));
 }
 
-static struct lst_msg request(const struct con_cmd *cmd, u64 bid, u64 at_ns)
+static struct lst_msg start_req_make(const struct con_cmd *cmd, u64 bid, u64 at_ns)
 {
 	const struct con_session *s = con_session(cmd);
 
@@ -87,9 +87,9 @@ static int call_off(struct con_cmd *cmd, struct con_batch *batch)
 	return con_then(cmd, called_off);
 }
 
-static int all_told(struct con_cmd *cmd)
+static int start_all_notified(struct con_cmd *cmd)
 {
-	struct con_batch *batch = batch_of(cmd);
+	struct con_batch *batch = start_batch_find(cmd);
 	u64 now = lst_now(cmd->st);
 
 	if (!batch)
@@ -112,20 +112,20 @@ static int tell_all(struct con_cmd *cmd, struct con_batch *batch)
 
 	batch->start_ns = lst_now(cmd->st) + worst + max(4 * cmd->slowest_ns, AHEAD_MIN_NS);
 	list_for_each_entry(r, &cmd->answered, link) {
-		struct lst_msg req = request(cmd, batch->bid, batch->start_ns +
-					     (u64)r->node->clock.off_ns);
+		struct lst_msg req = start_req_make(cmd, batch->bid,
+						    batch->start_ns + (u64)r->node->clock.off_ns);
 
 		if (!rc)
 			rc = con_ask(cmd, r->node, &req, NULL, 0);
 	}
-	return rc ? call_off(cmd, batch) : con_then(cmd, all_told);
+	return rc ? call_off(cmd, batch) : con_then(cmd, start_all_notified);
 }
 
 static int clocks_told(struct con_cmd *cmd);
 
 static int ask_clocks(struct con_cmd *cmd, struct con_batch *batch)
 {
-	struct lst_msg req = request(cmd, 0, 0);
+	struct lst_msg req = start_req_make(cmd, 0, 0);
 	int rc = con_batch_ask(cmd, batch, 0, false, &req);
 
 	if (list_empty(&cmd->asked))
@@ -136,7 +136,7 @@ static int ask_clocks(struct con_cmd *cmd, struct con_batch *batch)
 
 static int clocks_told(struct con_cmd *cmd)
 {
-	struct con_batch *batch = batch_of(cmd);
+	struct con_batch *batch = start_batch_find(cmd);
 	s64 most = S64_MAX;
 
 	if (!batch)
@@ -145,7 +145,7 @@ static int clocks_told(struct con_cmd *cmd)
 		con_say(cmd, "running: 0\n");
 		return 0;
 	}
-	clocks_heard(cmd);
+	start_clocks_update(cmd);
 	cmd->slowest_ns = max(cmd->slowest_ns, lst_now(cmd->st) - cmd->step_ns);
 	if (++cmd->round < ROUNDS)
 		return ask_clocks(cmd, batch);
@@ -159,7 +159,7 @@ static int clocks_told(struct con_cmd *cmd)
 /* name; skew: in ns; nothing starts if the errors of clocks do not guarantee this skew */
 int con_start(struct con_cmd *cmd)
 {
-	struct con_batch *batch = batch_of(cmd);
+	struct con_batch *batch = start_batch_find(cmd);
 	s64 most = S64_MAX;
 
 	if (!batch)
@@ -201,18 +201,18 @@ static void say_start(struct con_cmd *cmd, const struct con_rpc *r, u64 start_ns
 
 static int starts_told(struct con_cmd *cmd)
 {
-	struct con_batch *batch = batch_of(cmd);
+	struct con_batch *batch = start_batch_find(cmd);
 	struct span span = { 0 };
 	const struct con_rpc *r;
 
 	if (!batch)
 		return -ENOENT;
-	clocks_heard(cmd);
+	start_clocks_update(cmd);
 	con_say(cmd, "nodes:%s\n", list_empty(&cmd->answered) ? " []" : "");
 	list_for_each_entry(r, &cmd->answered, link)
 		say_start(cmd, r, batch->start_ns, &span);
 	con_say(cmd, "started: %u\nwaiting: %u\nskew_ns: %llu\nclock_error_ns: %llu\n", span.nr,
-		span.waiting, (unsigned long long)distance(span.most, span.least),
+		span.waiting, (unsigned long long)clock_distance(span.most, span.least),
 		(unsigned long long)worst_error(cmd));
 	return 0;
 }
@@ -220,7 +220,7 @@ static int starts_told(struct con_cmd *cmd)
 /* name: of a batch that the verb start has started */
 int con_started(struct con_cmd *cmd)
 {
-	struct con_batch *batch = batch_of(cmd);
+	struct con_batch *batch = start_batch_find(cmd);
 	struct lst_msg req;
 	int rc;
 
@@ -228,7 +228,7 @@ int con_started(struct con_cmd *cmd)
 		return -ENOENT;
 	if (!batch->start_ns)
 		return -EINVAL;
-	req = request(cmd, batch->bid, 0);
+	req = start_req_make(cmd, batch->bid, 0);
 	rc = con_batch_ask(cmd, batch, 0, false, &req);
 	return rc && list_empty(&cmd->asked) ? rc : con_then(cmd, starts_told);
 }

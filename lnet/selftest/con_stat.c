@@ -6,7 +6,7 @@
 
 typedef void (*request_fn)(struct lst_msg *req, const struct con_session *s);
 
-static int ask(struct con_cmd *cmd, struct con_node *node, request_fn make)
+static int stat_node_request(struct con_cmd *cmd, struct con_node *node, request_fn make)
 {
 	struct lst_msg req = { .feats = con_session(cmd)->feats };
 
@@ -14,17 +14,17 @@ static int ask(struct con_cmd *cmd, struct con_node *node, request_fn make)
 	return con_ask(cmd, node, &req, NULL, 0);
 }
 
-static int ask_group(struct con_cmd *cmd, const struct con_group *group, request_fn make)
+static int stat_group_request(struct con_cmd *cmd, const struct con_group *group, request_fn make)
 {
 	u32 i;
 	int rc = 0;
 
 	for (i = 0; i < group->nr && !rc; i++)
-		rc = ask(cmd, group->node[i], make);
+		rc = stat_node_request(cmd, group->node[i], make);
 	return rc;
 }
 
-static int ask_batch(struct con_cmd *cmd, struct con_batch *batch, request_fn make)
+static int stat_batch_request(struct con_cmd *cmd, struct con_batch *batch, request_fn make)
 {
 	const struct con_test *test;
 	s64 server = 0;
@@ -32,7 +32,7 @@ static int ask_batch(struct con_cmd *cmd, struct con_batch *batch, request_fn ma
 
 	list_for_each_entry(test, &batch->tests, link)
 		if (!rc)
-			rc = ask_group(cmd, server ? test->to : test->from, make);
+			rc = stat_group_request(cmd, server ? test->to : test->from, make);
 	return rc;
 }
 
@@ -51,11 +51,11 @@ static int ask_nid(struct con_cmd *cmd, const struct lnet_nid *nid, request_fn m
 	int rc;
 
 	if (node || make != debug_request)
-		return node ? ask(cmd, node, make) : -ENOENT;
+		return node ? stat_node_request(cmd, node, make) : -ENOENT;
 	node = con_node_get(s, &id);
 	if (!node)
 		return -ENOMEM;
-	rc = ask(cmd, node, make);
+	rc = stat_node_request(cmd, node, make);
 	con_node_put(s, node);		/* the request references it until its reply is read */
 	return rc;
 }
@@ -87,14 +87,14 @@ static int ask_named(struct con_cmd *cmd, request_fn make)
 	if ((name && !group) || (batch_name && !batch))
 		return -ENOENT;
 	if (name)
-		return ask_group(cmd, group, make);
+		return stat_group_request(cmd, group, make);
 	if (batch)
-		return ask_batch(cmd, batch, make);
+		return stat_batch_request(cmd, batch, make);
 	if (con_text(cmd, "nid"))
 		return ask_nids(cmd, make);
 	list_for_each_entry(node, &s->nodes, link)
 		if (!rc)
-			rc = ask(cmd, node, make);
+			rc = stat_node_request(cmd, node, make);
 	return rc;
 }
 
@@ -147,7 +147,7 @@ int con_stat(struct con_cmd *cmd)
 
 /* ---- ping ------------------------------------------------------------------------------------ */
 
-static int ping_done(struct con_cmd *cmd)
+static int node_pings_print(struct con_cmd *cmd)
 {
 	char id[CON_ID_SIZE], nid[LNET_NIDSTR_SIZE];
 	const struct con_rpc *r;
@@ -170,5 +170,5 @@ int con_ping(struct con_cmd *cmd)
 {
 	int rc = ask_named(cmd, debug_request);
 
-	return rc && list_empty(&cmd->asked) ? rc : con_then(cmd, ping_done);
+	return rc && list_empty(&cmd->asked) ? rc : con_then(cmd, node_pings_print);
 }

@@ -12,7 +12,7 @@ static void counts_add(struct lst_view_counts *c, u8 state)
 	c->unknown += state == CON_NODE_UNKNOWN;
 }
 
-static void node_put(struct con_cmd *cmd, const struct con_node *node)
+static void node_view_append(struct con_cmd *cmd, const struct con_node *node)
 {
 	struct lst_view_node view;
 
@@ -24,7 +24,7 @@ static void node_put(struct con_cmd *cmd, const struct con_node *node)
 
 /* ---- groups ---------------------------------------------------------------------------------- */
 
-static void group_put(struct con_cmd *cmd, const struct con_group *group, bool names)
+static void group_view_append(struct con_cmd *cmd, const struct con_group *group, bool names)
 {
 	struct lst_view_group view;
 	u32 i;
@@ -36,7 +36,7 @@ static void group_put(struct con_cmd *cmd, const struct con_group *group, bool n
 	view.nr = names ? 0 : group->nr;
 	con_put(cmd, &view, sizeof(view));
 	for (i = 0; i < view.nr; i++)
-		node_put(cmd, group->node[i]);
+		node_view_append(cmd, group->node[i]);
 }
 
 /* Arguments: name, any number; without a name: all groups without their nodes. */
@@ -48,12 +48,12 @@ int con_stock_groups(struct con_cmd *cmd)
 
 	if (!name)
 		list_for_each_entry(group, &s->groups, link)
-			group_put(cmd, group, true);
+			group_view_append(cmd, group, true);
 	for (; name; name = con_word(cmd, "name", &pos)) {
 		group = con_group_find(s, name);
 		if (!group)
 			return -ENOENT;
-		group_put(cmd, group, false);
+		group_view_append(cmd, group, false);
 	}
 	return 0;
 }
@@ -106,7 +106,7 @@ static void side_count(struct lst_view_counts *c, const struct side *side)
 		counts_add(c, side->node[i]->state);
 }
 
-static const struct con_test *test_find(const struct con_batch *batch, u32 index)
+static const struct con_test *stock_test_find(const struct con_batch *batch, u32 index)
 {
 	const struct con_test *test;
 
@@ -133,7 +133,7 @@ static void view_fill(struct lst_view_batch *view, const struct con_batch *batch
 
 static int batch_put(struct con_cmd *cmd, const struct con_batch *batch, u32 index, bool server)
 {
-	const struct con_test *test = test_find(batch, index);
+	const struct con_test *test = stock_test_find(batch, index);
 	struct side clients = { NULL }, servers = { NULL };
 	const struct side *wanted = server ? &servers : &clients;
 	struct lst_view_batch view;
@@ -149,7 +149,7 @@ static int batch_put(struct con_cmd *cmd, const struct con_batch *batch, u32 ind
 		view.nr = wanted->nr;
 		con_put(cmd, &view, sizeof(view));
 		for (i = 0; i < view.nr; i++)
-			node_put(cmd, wanted->node[i]);
+			node_view_append(cmd, wanted->node[i]);
 	}
 	kfree(clients.node);
 	kfree(servers.node);
@@ -171,7 +171,7 @@ int con_stock_batches(struct con_cmd *cmd)
 	if (con_number(cmd, "test", 0, S32_MAX, &test) || con_number(cmd, "server", 0, 1, &server))
 		return -EINVAL;
 	if (name) {
-		if (!batch || (test && !test_find(batch, (u32)test)))
+		if (!batch || (test && !stock_test_find(batch, (u32)test)))
 			return -ENOENT;
 		return batch_put(cmd, batch, (u32)test, server);
 	}

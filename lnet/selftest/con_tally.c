@@ -6,7 +6,7 @@
 enum { ASKED, MAX_ASKED, SERVED, TO, TO_FIRST, TO_LAST, FROM, FROM_FIRST, FROM_LAST, FOUND, BAD_OFF,
        BAD_LEN, BAD_SEQ, NR_NUMBERS };
 
-static u64 number_of(const struct con_rpc *r, u32 ix)
+static u64 rpc_number_at(const struct con_rpc *r, u32 ix)
 {
 	return get_unaligned_le64((const u8 *)r->bulk + LST_TALLY_WIRE + 8 * ix);
 }
@@ -36,8 +36,8 @@ static int ask_node(struct con_cmd *cmd, struct con_node *node, const struct whi
 	return 0;
 }
 
-static bool is_wanted(const struct con_cmd *cmd, const struct con_batch *batch,
-		      const struct con_test *test)
+static bool test_is_wanted(const struct con_cmd *cmd, const struct con_batch *batch,
+			   const struct con_test *test)
 {
 	const char *name = con_text(cmd, "batch");
 	s64 index = 0;
@@ -54,7 +54,7 @@ static int ask_test(struct con_cmd *cmd, const struct con_batch *batch,
 	u32 i;
 	int rc = 0;
 
-	if (!is_wanted(cmd, batch, test) || (server && !test->plan))
+	if (!test_is_wanted(cmd, batch, test) || (server && !test->plan))
 		return 0;
 	for (i = 0; i < group->nr && !rc; i++)
 		rc = ask_node(cmd, group->node[i], &which);
@@ -89,7 +89,7 @@ static int ask_all(struct con_cmd *cmd, int (*ask)(struct con_cmd *, const struc
 
 /* ---- output ---------------------------------------------------------------------------------- */
 
-static const char *nid_of(const struct lnet_process *id, bool any, char *buf)
+static const char *process_nid_text(const struct lnet_process *id, bool any, char *buf)
 {
 	if (!any)
 		return "";
@@ -106,7 +106,8 @@ static void say_times(struct con_cmd *cmd, const struct lst_tally *t)
 		(unsigned long long)t->sum_ns2.lo);
 	con_say(cmd, "  min_ns: %llu\n  max_ns: %llu\n  min_at: \"%s\"\n  max_at: \"%s\"\n",
 		(unsigned long long)t->min_ns, (unsigned long long)t->max_ns,
-		nid_of(&t->min_at, t->nr_times, a), nid_of(&t->max_at, t->nr_times, b));
+		process_nid_text(&t->min_at, t->nr_times, a),
+		process_nid_text(&t->max_at, t->nr_times, b));
 	con_say(cmd, "  first_ns: %llu\n  last_ns: %llu\n", (unsigned long long)t->first_ns,
 		(unsigned long long)t->last_ns);
 }
@@ -146,10 +147,10 @@ static void say_finding(struct con_cmd *cmd, const struct con_rpc *r, bool first
 	memcpy(&to, nids + sizeof(from), sizeof(to));
 	con_say(cmd, "%s  - {nid: \"%s\", nr: %llu, offset: %llu, length: %llu, seq: %llu, "
 		"from: \"%s\", to: \"%s\"}\n", first ? "  found:\n" : "",
-		lnet_nid_str(&r->node->id.nid, at), (unsigned long long)number_of(r, FOUND),
-		(unsigned long long)number_of(r, BAD_OFF),
-		(unsigned long long)number_of(r, BAD_LEN),
-		(unsigned long long)number_of(r, BAD_SEQ),
+		lnet_nid_str(&r->node->id.nid, at), (unsigned long long)rpc_number_at(r, FOUND),
+		(unsigned long long)rpc_number_at(r, BAD_OFF),
+		(unsigned long long)rpc_number_at(r, BAD_LEN),
+		(unsigned long long)rpc_number_at(r, BAD_SEQ),
 		lnet_nid_is_any(&from) || !lnet_nid_is_sane(&from) ? "" :
 		lnet_nid_str(&from, from_text),
 		lnet_nid_is_any(&to) || !lnet_nid_is_sane(&to) ? "" : lnet_nid_str(&to, to_text));
@@ -166,17 +167,17 @@ static void say_findings(struct con_cmd *cmd, const struct con_test *test)
 
 	for (i = 0; i < ARRAY_SIZE(lists); i++)
 		list_for_each_entry(r, lists[i], link)
-			if (r->key == test->key && !con_rpc_error(r) && number_of(r, FOUND) &&
+			if (r->key == test->key && !con_rpc_error(r) && rpc_number_at(r, FOUND) &&
 			    nr++ < FOUND_MAX)
 				say_finding(cmd, r, nr == 1);
 }
 
-static void say_flow(struct con_cmd *cmd, const struct con_rpc *r, const char *name, u32 ix)
+static void tally_flow_print(struct con_cmd *cmd, const struct con_rpc *r, const char *name, u32 ix)
 {
 	con_say(cmd, ", %s_bytes: %llu, %s_first_ns: %llu, %s_last_ns: %llu", name,
-		(unsigned long long)number_of(r, ix), name,
-		(unsigned long long)number_of(r, ix + 1), name,
-		(unsigned long long)number_of(r, ix + 2));
+		(unsigned long long)rpc_number_at(r, ix), name,
+		(unsigned long long)rpc_number_at(r, ix + 1), name,
+		(unsigned long long)rpc_number_at(r, ix + 2));
 }
 
 static void say_servers(struct con_cmd *cmd, const struct con_test *test)
@@ -191,9 +192,9 @@ static void say_servers(struct con_cmd *cmd, const struct con_test *test)
 		if (r->key != test->key || con_rpc_error(r))
 			continue;
 		con_say(cmd, "  - {nid: \"%s\", served: %llu", lnet_nid_str(&r->node->id.nid, nid),
-			(unsigned long long)number_of(r, SERVED));
-		say_flow(cmd, r, "to", TO);
-		say_flow(cmd, r, "from", FROM);
+			(unsigned long long)rpc_number_at(r, SERVED));
+		tally_flow_print(cmd, r, "to", TO);
+		tally_flow_print(cmd, r, "from", FROM);
 		con_say(cmd, "}\n");
 	}
 }
@@ -224,7 +225,7 @@ static bool is_record(struct con_rpc *r, struct sum *sum)
 	return false;
 }
 
-static void add(struct sum *sum, const struct con_rpc *r)
+static void tally_sum_add(struct sum *sum, const struct con_rpc *r)
 {
 	u64 bad = sum->one.c[LST_T_lost] + sum->one.c[LST_T_corrupt] + sum->one.c[LST_T_refused];
 
@@ -235,11 +236,11 @@ static void add(struct sum *sum, const struct con_rpc *r)
 	}
 	lst_tally_bad(&sum->one, bad, &r->node->id);
 	lst_tally_merge(&sum->all, &sum->one);
-	sum->max_asked = max(sum->max_asked, number_of(r, MAX_ASKED));
+	sum->max_asked = max(sum->max_asked, rpc_number_at(r, MAX_ASKED));
 }
 
 /* The rail as reported before. NULL: it was not; then it is added, if there is room. */
-static struct lst_rail *told_before(struct sum *sum, const struct lst_rail *rail)
+static struct lst_rail *rail_was_reported(struct sum *sum, const struct lst_rail *rail)
 {
 	struct lst_rail *r = sum->failed, *end = r + sum->nr_failed;
 
@@ -255,7 +256,7 @@ static struct lst_rail *told_before(struct sum *sum, const struct lst_rail *rail
 
 static void add_resends(struct sum *sum, const struct lst_rail *rail)
 {
-	struct lst_rail *before = told_before(sum, rail);
+	struct lst_rail *before = rail_was_reported(sum, rail);
 
 	if (!before) {
 		sum->resends += rail->resends;
@@ -319,7 +320,7 @@ static void say_test(struct con_cmd *cmd, const struct con_batch *batch,
 	sum->max_asked = 0;
 	list_for_each_entry(r, &cmd->kept, link)
 		if (r->key == test->key && is_record(r, sum))
-			add(sum, r);
+			tally_sum_add(sum, r);
 	con_tally_say(cmd, batch->name, test->index, con_drill_type(test), &sum->all);
 	if (test->plan) {
 		count_resends(cmd, test, sum);
@@ -346,7 +347,7 @@ static void say_pairs(struct con_cmd *cmd, const struct con_batch *batch,
 		if (!lnet_nid_is_sane(&dest))
 			continue;
 		lst_tally_init(&sum->all);
-		add(sum, r);
+		tally_sum_add(sum, r);
 		say_head(cmd, batch->name, test->index, con_drill_type(test));
 		con_say(cmd, "  from: \"%s\"\n  to: \"%s\"\n", lnet_nid_str(&r->node->id.nid, from),
 			lnet_nid_str(&dest, to));
@@ -384,11 +385,11 @@ static void say_rail(struct con_cmd *cmd, const struct con_batch *batch,
 }
 
 /* Servers count no replies, so only their rails that failed are printed. */
-static bool is_told(struct sum *sum, const struct lst_rail *rail, bool server)
+static bool rail_is_reported(struct sum *sum, const struct lst_rail *rail, bool server)
 {
 	bool failed = rail->resends || rail->health != rail->health_before;
 
-	return failed ? !told_before(sum, rail) : !server;
+	return failed ? !rail_was_reported(sum, rail) : !server;
 }
 
 static u32 say_rails(struct con_cmd *cmd, const struct con_batch *batch,
@@ -405,7 +406,7 @@ static u32 say_rails(struct con_cmd *cmd, const struct con_batch *batch,
 				continue;
 			nr = lst_rails_decode((const u8 *)r->bulk + LST_TALLY_RAILS, sum->rail);
 			for (j = 0; j < nr; j++) {
-				if (!is_told(sum, &sum->rail[j], i))
+				if (!rail_is_reported(sum, &sum->rail[j], i))
 					continue;
 				con_say(cmd, said++ ? "" : "rails:\n");
 				say_rail(cmd, batch, test, &sum->rail[j]);
@@ -443,7 +444,7 @@ static void say_missing(struct con_cmd *cmd)
 	con_say(cmd, "]\n");
 }
 
-static int all_told(struct con_cmd *cmd)
+static int tallies_print(struct con_cmd *cmd)
 {
 	struct sum *sum = kmalloc(sizeof(*sum), GFP_NOWAIT);
 	const struct con_batch *batch;
@@ -456,7 +457,7 @@ static int all_told(struct con_cmd *cmd)
 	con_say(cmd, "tally:%s\n", list_empty(pairs ? &cmd->answered : &cmd->kept) ? " []" : "");
 	list_for_each_entry(batch, &con_session(cmd)->batches, link)
 		list_for_each_entry(test, &batch->tests, link)
-			if (is_wanted(cmd, batch, test))
+			if (test_is_wanted(cmd, batch, test))
 				(pairs ? say_pairs : say_test)(cmd, batch, test, sum);
 	list_for_each_entry(batch, &con_session(cmd)->batches, link)
 		list_for_each_entry(test, &batch->tests, link)
@@ -486,7 +487,7 @@ static int ask_pairs(struct con_cmd *cmd, const struct con_batch *batch,
 	return rc;
 }
 
-static void clocks_heard(struct con_cmd *cmd)
+static void tally_clocks_update(struct con_cmd *cmd)
 {
 	struct con_rpc *r;
 
@@ -496,14 +497,14 @@ static void clocks_heard(struct con_cmd *cmd)
 					r->rpc.end_ns);
 }
 
-static int clients_told(struct con_cmd *cmd)
+static int client_tallies_received(struct con_cmd *cmd)
 {
 	int rc;
 
-	clocks_heard(cmd);
+	tally_clocks_update(cmd);
 	list_splice_tail_init(&cmd->answered, &cmd->kept);
 	rc = ask_all(cmd, con_text(cmd, "pairs") ? ask_pairs : ask_servers);
-	return rc && list_empty(&cmd->asked) ? rc : con_then(cmd, all_told);
+	return rc && list_empty(&cmd->asked) ? rc : con_then(cmd, tallies_print);
 }
 
 /*
@@ -522,5 +523,5 @@ int con_tally(struct con_cmd *cmd)
 	if (con_number(cmd, "test", 1, S32_MAX, &index))
 		return -EINVAL;
 	rc = ask_all(cmd, ask_clients);
-	return rc && list_empty(&cmd->asked) ? rc : con_then(cmd, clients_told);
+	return rc && list_empty(&cmd->asked) ? rc : con_then(cmd, client_tallies_received);
 }

@@ -2,7 +2,7 @@
 /* Adds a test at the console: to the servers, then to each client with its servers. */
 #include "con.h"
 
-static void say_group(struct con_cmd *cmd, const char *what, const struct con_group *group)
+static void test_group_print(struct con_cmd *cmd, const char *what, const struct con_group *group)
 {
 	u32 i, nr[CON_NODE_UNKNOWN + 1] = { 0 };
 
@@ -22,8 +22,8 @@ void con_test_say(struct con_cmd *cmd, const struct con_test *test)
 		con_drill_say(cmd, test->plan);
 	if (test->map)
 		con_map_say(cmd, test->map);
-	say_group(cmd, "clients", test->from);
-	say_group(cmd, "servers", test->to);
+	test_group_print(cmd, "clients", test->from);
+	test_group_print(cmd, "servers", test->to);
 }
 
 /* ---- arguments ------------------------------------------------------------------------------- */
@@ -42,7 +42,7 @@ static int take_brw(struct con_cmd *cmd, struct con_test *test)
 	return 0;
 }
 
-static int take(struct con_cmd *cmd, struct con_test *test)
+static int test_args_read(struct con_cmd *cmd, struct con_test *test)
 {
 	const char *type = con_text(cmd, "type");
 	s64 loop = -1, concur = 1, dist = 1, span = 1, stop = 1;
@@ -72,8 +72,8 @@ static int take(struct con_cmd *cmd, struct con_test *test)
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-static void request_of(struct lst_msg *req, const struct con_session *s,
-		       const struct con_batch *batch, const struct con_test *test)
+static void test_req_fill(struct lst_msg *req, const struct con_session *s,
+			  const struct con_batch *batch, const struct con_test *test)
 {
 	*req = (struct lst_msg){ .type = LST_TEST_REQ, .feats = s->feats };
 	req->test_req = (struct lst_test_req){ .sid = s->sid, .bid = batch->bid,
@@ -110,7 +110,7 @@ u32 con_nr_active(const struct con_group *group)
 }
 
 /* Client number @client has @span servers, which each @dist successive clients share. */
-static u8 *dests_of(const struct con_test *test, u32 client, u32 nr_servers)
+static u8 *test_dests_make(const struct con_test *test, u32 client, u32 nr_servers)
 {
 	u32 i, first = (u32)((u64)(client / test->dist) * test->span % nr_servers);
 	u8 *list = kzalloc(lst_dests_size(test->span), GFP_NOWAIT);
@@ -134,7 +134,7 @@ struct con_test *con_test_last(struct con_cmd *cmd, struct con_batch **batchp)
 	return list_last_entry(&batch->tests, struct con_test, link);
 }
 
-static int clients_told(struct con_cmd *cmd)
+static int test_clients_notified(struct con_cmd *cmd)
 {
 	u32 failed = con_say_errors(cmd, "add test");
 
@@ -142,7 +142,7 @@ static int clients_told(struct con_cmd *cmd)
 	return 0;
 }
 
-static int servers_told(struct con_cmd *cmd)
+static int test_servers_notified(struct con_cmd *cmd)
 {
 	struct con_session *s = con_session(cmd);
 	struct con_batch *batch;
@@ -161,15 +161,15 @@ static int servers_told(struct con_cmd *cmd)
 
 		if (test->from->node[i]->state != CON_NODE_ACTIVE)
 			continue;
-		list = dests_of(test, client++, nr);
+		list = test_dests_make(test, client++, nr);
 		if (!list)
 			return -ENOMEM;
-		request_of(&req, s, batch, test);
+		test_req_fill(&req, s, batch, test);
 		req.test_req.is_client = 1;
 		req.test_req.nr_dests = test->span;
 		rc = con_ask(cmd, test->from->node[i], &req, list, lst_dests_size(test->span));
 	}
-	return con_then(cmd, clients_told);
+	return con_then(cmd, test_clients_notified);
 }
 
 static int tell_servers(struct con_cmd *cmd, const struct con_batch *batch,
@@ -182,11 +182,11 @@ static int tell_servers(struct con_cmd *cmd, const struct con_batch *batch,
 	for (i = 0; i < test->to->nr && !rc; i++) {
 		if (test->to->node[i]->state != CON_NODE_ACTIVE)
 			continue;
-		request_of(&req, con_session(cmd), batch, test);
+		test_req_fill(&req, con_session(cmd), batch, test);
 		req.test_req.loop = test->concur;	/* requests at one time */
 		rc = con_ask(cmd, test->to->node[i], &req, NULL, 0);
 	}
-	return con_then(cmd, servers_told);
+	return con_then(cmd, test_servers_notified);
 }
 
 int con_test_link(struct con_cmd *cmd, struct con_batch *batch, struct con_test *test)
@@ -227,7 +227,7 @@ int con_add_test(struct con_cmd *cmd)
 	test = kzalloc(sizeof(*test), GFP_NOWAIT);
 	if (!test)
 		return -ENOMEM;
-	rc = take(cmd, test);
+	rc = test_args_read(cmd, test);
 	if (!rc && test->plan && test->plan->map == LST_MAP_LISTED)
 		rc = con_map_take(cmd, test);
 	if (!rc)

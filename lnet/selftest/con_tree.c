@@ -7,7 +7,7 @@
 
 /* ---- waves ----------------------------------------------------------------------------------- */
 
-static void over(struct lst_tree *root)
+static void root_wave_end(struct lst_tree *root)
 {
 	struct con_cmd *cmd = root->over_arg;
 
@@ -36,13 +36,13 @@ void lst_tree_wave_locked(struct lst_tree *root, const struct lst_wave_cfg *cfg)
 }
 
 /* Ends a wave for its command, as another wave begins. */
-static void cut(struct lst_tree *root)
+static void root_wave_abort(struct lst_tree *root)
 {
 	struct con_cmd *cmd = root->over_arg;
 
 	if (cmd)
 		cmd->user->status = -ECANCELED;
-	over(root);
+	root_wave_end(root);
 }
 
 /* Takes over @body. The command continues with @next when the wave has ended. */
@@ -93,7 +93,7 @@ static void say_nids(struct con_cmd *cmd, const char *name, const struct lst_set
 	con_say(cmd, "]\n");
 }
 
-static void say_wave(struct con_cmd *cmd)
+static void wave_print(struct con_cmd *cmd)
 {
 	const struct lst_tree *root = cmd->st->root;
 	const struct lst_tree_record *rec = &root->wave.rec;
@@ -108,11 +108,11 @@ static void say_wave(struct con_cmd *cmd)
 	say_nids(cmd, "refused", &rec->refused);
 }
 
-static int said(struct con_cmd *cmd)
+static int wave_done(struct con_cmd *cmd)
 {
 	if (!cmd->st->root)
 		return -ESRCH;
-	say_wave(cmd);
+	wave_print(cmd);
 	return 0;
 }
 
@@ -144,7 +144,7 @@ static struct lst_body *join_body(const struct con_session *s, const struct join
 	return body;
 }
 
-static int join_locked(struct joining *j, struct lst_tree *root)
+static int root_join_locked(struct joining *j, struct lst_tree *root)
 {
 	struct con_cmd *cmd = j->cmd;
 	struct con_session *s = con_session(cmd);
@@ -165,7 +165,7 @@ static int join_locked(struct joining *j, struct lst_tree *root)
 			    max(s->lease, LST_TREE_LEASE_MIN) * NSEC_PER_SEC / 4);
 	/* Above the waves of an earlier tree of this session that some nodes may still be in. */
 	root->wave.id = lst_now(cmd->st);
-	root->over = over;
+	root->over = root_wave_end;
 	cmd->st->root = root;
 	cmd->st->nr_trees++;
 	if (lst_tree_edges_locked(root, &root->place)) {
@@ -173,7 +173,7 @@ static int join_locked(struct joining *j, struct lst_tree *root)
 		lst_tree_end_locked(root);
 		return -ENOMEM;
 	}
-	wave(cmd, &cfg, said);
+	wave(cmd, &cfg, wave_done);
 	return 0;
 }
 
@@ -186,7 +186,7 @@ static void join_run(struct lst_job *job)
 
 	spin_lock(&cmd->st->lock);
 	if (!rc)
-		rc = join_locked(j, root);
+		rc = root_join_locked(j, root);
 	if (rc && root && !root->ending)
 		kfree(root->name);
 	else
@@ -201,7 +201,7 @@ static void join_run(struct lst_job *job)
 }
 
 /* The status already has the result of join_run(). */
-static int refused(struct con_cmd *cmd)
+static int join_rejected(struct con_cmd *cmd)
 {
 	return 0;
 }
@@ -228,7 +228,7 @@ int con_tree_join(struct con_cmd *cmd)
 	j->k = (u32)k;
 	cmd->nr_left++;
 	lst_queue_locked(cmd->st, &j->job, join_run);
-	return con_then(cmd, refused);
+	return con_then(cmd, join_rejected);
 }
 
 int con_tree_show(struct con_cmd *cmd)
@@ -236,7 +236,7 @@ int con_tree_show(struct con_cmd *cmd)
 	int rc = may_begin(cmd);
 
 	if (!rc)
-		say_wave(cmd);
+		wave_print(cmd);
 	return rc;
 }
 
@@ -330,24 +330,24 @@ int con_tree_test(struct con_cmd *cmd)
 		return rc;
 	}
 	note(root, &spec, con_text(cmd, "type"), batch->name);
-	return wave(cmd, &cfg, said);
+	return wave(cmd, &cfg, wave_done);
 }
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-static struct con_batch *batch_of(const struct con_cmd *cmd)
+static struct con_batch *tree_batch_find(const struct con_cmd *cmd)
 {
 	return con_batch_find(con_session(cmd), con_text(cmd, "batch"));
 }
 
-static int started(struct con_cmd *cmd)
+static int tree_started(struct con_cmd *cmd)
 {
 	const struct lst_tree *root = cmd->st->root;
 	u64 now = lst_now(cmd->st);
 
 	if (!root)
 		return -ESRCH;
-	say_wave(cmd);
+	wave_print(cmd);
 	con_say(cmd, "start: {in_us: %lld, bound_ns: %llu}\n",
 		(long long)div_s64((s64)(root->wave.at_ns - now), NSEC_PER_USEC),
 		(unsigned long long)root->wave.rec.bound_ns);
@@ -358,7 +358,7 @@ static int started(struct con_cmd *cmd)
 static int prepared(struct con_cmd *cmd)
 {
 	struct lst_wave_cfg cfg = { .op = LST_TREE_START, .budget_ns = budget_of(cmd) };
-	const struct con_batch *batch = batch_of(cmd);
+	const struct con_batch *batch = tree_batch_find(cmd);
 	struct lst_tree *root = cmd->st->root;
 	u64 now = lst_now(cmd->st);
 
@@ -368,7 +368,7 @@ static int prepared(struct con_cmd *cmd)
 		return -EBUSY;
 	cfg.arg = batch->bid;
 	cfg.at_ns = now + 4 * (now - root->wave.began_ns) + root->wave.rec.bound_ns;
-	return wave(cmd, &cfg, started);
+	return wave(cmd, &cfg, tree_started);
 }
 
 /* batch */
@@ -377,7 +377,7 @@ int con_tree_run(struct con_cmd *cmd)
 	struct lst_wave_cfg cfg = { .op = LST_TREE_PREPARE, .budget_ns = budget_of(cmd) };
 	int rc = may_begin(cmd);
 
-	if (!rc && !batch_of(cmd))
+	if (!rc && !tree_batch_find(cmd))
 		rc = -ENOENT;
 	return rc ? rc : wave(cmd, &cfg, prepared);
 }
@@ -386,7 +386,7 @@ int con_tree_run(struct con_cmd *cmd)
 int con_tree_stop(struct con_cmd *cmd)
 {
 	struct lst_wave_cfg cfg = { .op = LST_TREE_STOP, .budget_ns = budget_of(cmd) };
-	const struct con_batch *batch = batch_of(cmd);
+	const struct con_batch *batch = tree_batch_find(cmd);
 	s64 force = 0;
 	int rc = may_begin(cmd);
 
@@ -398,7 +398,7 @@ int con_tree_stop(struct con_cmd *cmd)
 		return rc;
 	cfg.arg = batch->bid;
 	cfg.force = force;
-	return wave(cmd, &cfg, said);
+	return wave(cmd, &cfg, wave_done);
 }
 
 /* ---- samples --------------------------------------------------------------------------------- */
@@ -427,7 +427,7 @@ static int sampled(struct con_cmd *cmd)
 		say_tally(cmd, rec->tally[i]);
 	con_say(cmd, "running: {active: %u, started: %u, late_ns: %llu}\n", rec->nr_active,
 		rec->nr_started, (unsigned long long)rec->late_ns);
-	say_wave(cmd);
+	wave_print(cmd);
 	return 0;
 }
 
@@ -443,7 +443,7 @@ int con_tree_sample(struct con_cmd *cmd)
 
 static int left(struct con_cmd *cmd)
 {
-	int rc = said(cmd);
+	int rc = wave_done(cmd);
 
 	lst_tree_end_locked(cmd->st->root);
 	return rc;
@@ -465,7 +465,7 @@ void con_tree_end(struct con_cmd *cmd)
 
 	if (!root)
 		return;
-	cut(root);
+	root_wave_abort(root);
 	cmd->nr_left++;
 	root->over_arg = cmd;
 	lst_tree_wave_locked(root, &cfg);
