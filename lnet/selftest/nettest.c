@@ -103,7 +103,7 @@ static u64 probe_at(const struct nettest *nt)
 }
 
 /* Probes all others in turn: a node may wait for a failed node that never sends to it. */
-static void probe(struct nettest *nt)
+static void nettest_probe(struct nettest *nt)
 {
 	struct nettest_put put = { .kind = NETTEST_BARRIER, .md = nt->signal_md,
 				   .len = NETTEST_SIGNAL };
@@ -159,7 +159,7 @@ static bool barrier_step(struct nettest *nt)
 /* ---- the exchange ---------------------------------------------------------------------------- */
 
 /* One way, a second node sends after it has received; in a ring, also after all right ACKs. */
-static bool may_send(const struct nettest *nt, const struct nettest_chan *c)
+static bool chan_may_send(const struct nettest *nt, const struct nettest_chan *c)
 {
 	if (!c->linked || nettest_two_way(nt->m.pattern) || c->first)
 		return c->linked;
@@ -170,7 +170,7 @@ static bool may_send(const struct nettest *nt, const struct nettest_chan *c)
 
 static void ready_locked(struct nettest *nt, struct nettest_chan *c)
 {
-	if (!c || c->queued || !may_send(nt, c))
+	if (!c || c->queued || !chan_may_send(nt, c))
 		return;
 	c->queued = true;
 	c->begun_ns = nettest_now(nt);
@@ -329,7 +329,7 @@ static void iteration_end(struct nettest *nt)
 	nettest_errors_locked(nt, bad);
 }
 
-static void noise_end(struct nettest *nt) __must_hold(&nt->lock)
+static void noise_finish(struct nettest *nt) __must_hold(&nt->lock)
 {
 	u32 used = nt->noise.used, bad;
 
@@ -380,7 +380,7 @@ static bool gather_step(struct nettest *nt) __must_hold(&nt->lock)
 	if (!nettest_noise_over(nt))
 		return false;
 	if (!nt->record_made) {
-		noise_end(nt);
+		noise_finish(nt);
 		nettest_record_make(nt);
 		nt->record_made = true;
 	}
@@ -442,7 +442,7 @@ static bool step_state(struct nettest *nt)
 }
 
 /* Does one thing that is possible now; false: there is none. The lock may be dropped meanwhile. */
-static bool step(struct nettest *nt)
+static bool nettest_step(struct nettest *nt)
 {
 	bool noisy;
 
@@ -474,7 +474,7 @@ static void step_all(struct nettest *nt) __must_hold(&nt->lock)
 	nt->stepping = true;
 	while (nt->again) {
 		nt->again = false;
-		while (step(nt))
+		while (nettest_step(nt))
 			;
 	}
 	nt->stepping = false;
@@ -576,7 +576,7 @@ u64 nettest_work(struct nettest *nt)
 	if (is_running(nt) && now >= nt->progress_ns + nt->cfg.stall_ns)
 		nettest_fail_locked(nt, -ETIMEDOUT);
 	if (all_were_here(nt) && now >= probe_at(nt))
-		probe(nt);
+		nettest_probe(nt);
 	/* Counted twice, so that the run is not freed before next is computed. */
 	nt->nr_inside++;
 	nettest_leave(nt);

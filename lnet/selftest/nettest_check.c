@@ -4,7 +4,7 @@
 
 #define ENDS	8U
 
-static u64 word_at(u64 key, u32 nth)
+static u64 check_word_at(u64 key, u32 nth)
 {
 	u64 x = key + nth * 0x9e3779b97f4a7c15ULL;
 
@@ -14,19 +14,19 @@ static u64 word_at(u64 key, u32 nth)
 
 u64 nettest_key(u64 seq, u32 from, u32 to)
 {
-	return word_at(seq << 24 | from << 12 | to, 1);
+	return check_word_at(seq << 24 | from << 12 | to, 1);
 }
 
-static void fill(u8 *mem, u32 begin, u32 end, u64 key)
+static void words_fill(u8 *mem, u32 begin, u32 end, u64 key)
 {
 	u32 at = begin;
 
 	for (; at < end && (at & 7 || end - at < 8); at++)
-		mem[at] = (u8)(word_at(key, at >> 3) >> (8 * (at & 7)));
+		mem[at] = (u8)(check_word_at(key, at >> 3) >> (8 * (at & 7)));
 	for (; end - at >= 8; at += 8)
-		put_unaligned_le64(word_at(key, at >> 3), mem + at);
+		put_unaligned_le64(check_word_at(key, at >> 3), mem + at);
 	for (; at < end; at++)
-		mem[at] = (u8)(word_at(key, at >> 3) >> (8 * (at & 7)));
+		mem[at] = (u8)(check_word_at(key, at >> 3) >> (8 * (at & 7)));
 }
 
 /* The first wrong byte; @end: there is none. */
@@ -35,7 +35,7 @@ static u32 compare(const u8 *mem, u32 begin, u32 end, u64 key)
 	u32 at = begin;
 
 	while (at < end) {
-		u64 word = word_at(key, at >> 3);
+		u64 word = check_word_at(key, at >> 3);
 
 		if (!(at & 7) && end - at >= 8 && get_unaligned_le64(mem + at) == word)
 			at += 8;
@@ -52,11 +52,11 @@ void nettest_fill(u8 *mem, u32 len, u64 key, enum nettest_check check)
 	if (check == NETTEST_CHECK_NONE)
 		return;
 	if (check == NETTEST_CHECK_FULL || len <= 2 * ENDS) {
-		fill(mem, 0, len, key);
+		words_fill(mem, 0, len, key);
 		return;
 	}
-	fill(mem, 0, ENDS, key);
-	fill(mem, len - ENDS, len, key);
+	words_fill(mem, 0, ENDS, key);
+	words_fill(mem, len - ENDS, len, key);
 }
 
 u32 nettest_first_bad(const u8 *mem, u32 len, u64 key, enum nettest_check check)

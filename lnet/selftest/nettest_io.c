@@ -61,7 +61,7 @@ void nettest_wrong_locked(struct nettest *nt, const struct lnet_event *ev)
 			nt->cfg.rank, (unsigned long long)ev->hdr_data, ev->mlength, ev->offset);
 }
 
-static void part_locked(struct nettest_chan *c, const struct lnet_event *ev)
+static void chan_part_locked(struct nettest_chan *c, const struct lnet_event *ev)
 {
 	struct nettest *nt = c->nt;
 	u32 part = (u32)ev->hdr_data & 0xff;
@@ -79,13 +79,13 @@ static void part_locked(struct nettest_chan *c, const struct lnet_event *ev)
 }
 
 /* A message that broke off is received again, or its sender gets an error. */
-static void on_data(const struct lnet_event *ev)
+static void on_chan_data(const struct lnet_event *ev)
 {
 	struct nettest_chan *c = ev->user_ptr;
 
 	enter(c->nt, ev);
 	if (ev->kind == LNET_EVENT_PUT && !ev->status && !c->nt->stopping)
-		part_locked(c, ev);
+		chan_part_locked(c, ev);
 	nettest_leave(c->nt);
 }
 
@@ -103,7 +103,7 @@ static void on_data_sent(const struct lnet_event *ev)
 	nettest_leave(nt);
 }
 
-static void on_signal(const struct lnet_event *ev)
+static void on_barrier_event(const struct lnet_event *ev)
 {
 	struct nettest *nt = ev->user_ptr;
 	u64 barrier = ev->hdr_data >> 8;
@@ -173,7 +173,7 @@ static void on_record_sent(const struct lnet_event *ev)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-static void opened(struct nettest *nt, int delta)
+static void nr_open_add(struct nettest *nt, int delta)
 {
 	spin_lock(&nt->lock);
 	nt->nr_open += delta;
@@ -193,10 +193,10 @@ int nettest_attach(struct nettest *nt, const struct nettest_into *to, lnet_md_t 
 
 	if (rc)
 		return rc;
-	opened(nt, 1);
+	nr_open_add(nt, 1);
 	rc = lnet_md_attach(nt->cfg.ln, me, &cfg, LNET_RETAIN, md);
 	if (rc)
-		opened(nt, -1);
+		nr_open_add(nt, -1);
 	return rc;
 }
 
@@ -207,10 +207,10 @@ int nettest_bind(struct nettest *nt, const struct nettest_into *from, lnet_md_t 
 				   .handler = from->handler };
 	int rc;
 
-	opened(nt, 1);
+	nr_open_add(nt, 1);
 	rc = lnet_md_bind(nt->cfg.ln, &cfg, LNET_RETAIN, md);
 	if (rc)
-		opened(nt, -1);
+		nr_open_add(nt, -1);
 	return rc;
 }
 
@@ -230,7 +230,7 @@ static bool is_neighbour(const struct nettest *nt, u32 rank)
 static int chan_make(struct nettest *nt, struct nettest_chan *c)
 {
 	u32 most = nt->cfg.plan.most, part, at;
-	struct nettest_into rx = { .user = c, .len = most, .handler = on_data };
+	struct nettest_into rx = { .user = c, .len = most, .handler = on_chan_data };
 	struct nettest_into tx = { .user = c, .handler = on_data_sent };
 	int rc;
 
@@ -253,7 +253,7 @@ static int barrier_make(struct nettest *nt)
 {
 	struct nettest_into in = { .mem = nt->barrier_mem, .len = sizeof(nt->barrier_mem),
 				   .bits = nettest_match_bits(nt, NETTEST_BARRIER, 0),
-				   .ignore = RANK_BITS, .user = nt, .handler = on_signal };
+				   .ignore = RANK_BITS, .user = nt, .handler = on_barrier_event };
 	struct nettest_into out = { .mem = nt->signal_mem, .len = sizeof(nt->signal_mem),
 				    .user = nt, .handler = on_signal_sent };
 	int rc = nettest_attach(nt, &in, &nt->barrier_md);

@@ -12,7 +12,7 @@
 #define SLOT		0x7fU
 
 /* The number of the measure, and the slot: the part of the memory for one message. */
-static u64 tag_of(const struct nettest *nt, u32 slot, bool last)
+static u64 noise_tag_of(const struct nettest *nt, u32 slot, bool last)
 {
 	return (u64)nt->index << 8 | (last ? LAST : 0) | slot;
 }
@@ -22,7 +22,7 @@ static u32 all_slots(const struct nettest *nt)
 	return (u32)(BIT_ULL(nt->cfg.plan.noise_depth) - 1);
 }
 
-static bool may_send(const struct nettest *nt)
+static bool noise_may_send(const struct nettest *nt)
 {
 	const struct nettest_noise *n = &nt->noise;
 
@@ -42,12 +42,12 @@ bool nettest_noise_step(struct nettest *nt)
 	u32 slot;
 	int rc;
 
-	if (!may_send(nt))
+	if (!noise_may_send(nt))
 		return false;
 	slot = (u32)__ffs64(~(u64)n->busy);
 	put.md = n->tx_md[slot];
 	put.offset = slot * put.len;
-	put.hdr_data = tag_of(nt, slot, last);
+	put.hdr_data = noise_tag_of(nt, slot, last);
 	n->busy |= BIT(slot);
 	n->nr_said += last;
 	rc = nettest_send(nt, &put);

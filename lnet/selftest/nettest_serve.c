@@ -77,7 +77,7 @@ static struct lnet_process *nodes_decode(const u8 *buf, u32 nr_runs, u32 nr, int
 	return NULL;
 }
 
-static int decode(struct lst_nettest *n, const u8 *buf, u32 len)
+static int nettest_plan_decode(struct lst_nettest *n, const u8 *buf, u32 len)
 {
 	struct nettest_plan *plan = &n->cfg.plan;
 	u32 x[NUMBERS], i;
@@ -144,7 +144,7 @@ static void mem_free(struct lst_nettest *n)
 	kvfree(n);
 }
 
-static void free_run(struct lst_job *job)
+static void nettest_free_run(struct lst_job *job)
 {
 	mem_free(container_of(job, struct lst_nettest, job));
 }
@@ -159,7 +159,7 @@ static void kick_locked(struct lst_nettest *n)
 }
 
 /* Removes an unused run from all lists. True: the job frees it. */
-static bool leave_locked(struct lst_nettest *n)
+static bool nettest_remove_locked(struct lst_nettest *n)
 {
 	struct lst_session *s = n->st->session;
 
@@ -168,7 +168,7 @@ static bool leave_locked(struct lst_nettest *n)
 	if (s && s->nettest == n)
 		s->nettest = NULL;
 	list_del(&n->link);
-	lst_queue_locked(n->st, &n->job, free_run);
+	lst_queue_locked(n->st, &n->job, nettest_free_run);
 	return true;
 }
 
@@ -194,7 +194,7 @@ static void act_run(struct lst_job *job)
 	spin_lock(&st->lock);
 	n->next_ns = min(n->next_ns, next);
 	n->busy--;
-	leave_locked(n);
+	nettest_remove_locked(n);
 	spin_unlock(&st->lock);
 }
 
@@ -251,7 +251,7 @@ static void on_ended(struct nettest *nt, int status)
 }
 
 /* If the job is the caller, the job frees the run. */
-static void on_gone(struct nettest *nt)
+static void on_nettest_gone(struct nettest *nt)
 {
 	struct lst_nettest *n = nettest_user(nt);
 	struct lst *st = n->st;
@@ -259,7 +259,7 @@ static void on_gone(struct nettest *nt)
 
 	lst_enter(st);
 	n->gone = true;
-	mine = leave_locked(n);
+	mine = nettest_remove_locked(n);
 	if (!mine)
 		st->nr_inside--;
 	spin_unlock(&st->lock);
@@ -332,7 +332,7 @@ static int rows_make(struct lst_nettest *n)
 }
 
 /* The session may have changed meanwhile. A run that has ended is replaced. */
-static u32 join_locked(struct lst_call *call, struct lst_nettest *n)
+static u32 nettest_join_locked(struct lst_call *call, struct lst_nettest *n)
 {
 	u32 status = lst_session_check_locked(call, &call->req.nettest_req.sid);
 	struct lst_session *s = call->st->session;
@@ -346,21 +346,21 @@ static u32 join_locked(struct lst_call *call, struct lst_nettest *n)
 	return 0;
 }
 
-static int make(struct lst_nettest *n, struct lst_call *call)
+static int nettest_run_make(struct lst_nettest *n, struct lst_call *call)
 {
 	const struct lst_nettest_req *req = &call->req.nettest_req;
 	int rc;
 
 	n->cfg = (struct nettest_cfg){ .ln = n->st->ln, .rank = req->rank, .run = req->run,
 				       .gather = true, .user = n, .measured = on_measured,
-				       .ended = on_ended, .arm = on_arm, .gone = on_gone };
-	rc = decode(n, call->bulk, call->bulk_len);
+				       .ended = on_ended, .arm = on_arm, .gone = on_nettest_gone };
+	rc = nettest_plan_decode(n, call->bulk, call->bulk_len);
 	if (!rc)
 		rc = rows_make(n);
 	return rc ? rc : nettest_create(&n->nt, &n->cfg);
 }
 
-static u32 begin(struct lst_call *call)
+static u32 nettest_run_begin(struct lst_call *call)
 {
 	struct lst_nettest *n = kvzalloc(sizeof(*n), GFP_NOFS);
 	struct lst *st = call->st;
@@ -376,13 +376,13 @@ static u32 begin(struct lst_call *call)
 	spin_lock(&st->lock);
 	list_add_tail(&n->link, &st->nettests);
 	spin_unlock(&st->lock);
-	rc = make(n, call);
+	rc = nettest_run_make(n, call);
 	spin_lock(&st->lock);
-	status = rc ? (u32)-rc : join_locked(call, n);
+	status = rc ? (u32)-rc : nettest_join_locked(call, n);
 	n->busy = 0;
 	n->gone = n->gone || !n->nt;
 	n->stop = status;
-	if (status && !leave_locked(n))
+	if (status && !nettest_remove_locked(n))
 		kick_locked(n);
 	spin_unlock(&st->lock);
 	return status;
@@ -390,7 +390,7 @@ static u32 begin(struct lst_call *call)
 
 static void begin_done(struct lst_call *call)
 {
-	call->rpy.nettest_rpy.status = begin(call);
+	call->rpy.nettest_rpy.status = nettest_run_begin(call);
 }
 
 /* ---- requests -------------------------------------------------------------------------------- */
@@ -450,7 +450,7 @@ static enum lst_verdict do_locked(struct lst_call *call, struct lst_nettest *n)
 	return LST_BULK;
 }
 
-static enum lst_verdict begin_locked(struct lst_call *call)
+static enum lst_verdict nettest_begin_locked(struct lst_call *call)
 {
 	const struct lst_nettest_req *req = &call->req.nettest_req;
 
@@ -477,7 +477,7 @@ enum lst_verdict lst_nettest_serve_locked(struct lst_call *call)
 	if (rpy->status)
 		return LST_REPLY;
 	if (req->opc == LST_NETTEST_BEGIN)
-		return begin_locked(call);
+		return nettest_begin_locked(call);
 	n = call->st->session->nettest;
 	if (req->opc < LST_NETTEST_BEGIN || req->opc > LST_NETTEST_STOP)
 		rpy->status = EINVAL;

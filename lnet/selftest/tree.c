@@ -103,7 +103,7 @@ u32 lst_tree_edges_locked(struct lst_tree *tree, const struct lst_place *place)
 
 /* ---- end ------------------------------------------------------------------------------------- */
 
-static void free_run(struct lst_job *job)
+static void tree_free_run(struct lst_job *job)
 {
 	struct lst_tree *tree = container_of(job, struct lst_tree, free);
 	struct lst *st = tree->st;
@@ -125,7 +125,7 @@ static void free_run(struct lst_job *job)
 void lst_tree_close_locked(struct lst_tree *tree)
 {
 	if (!--tree->nr_open && tree->ending)
-		lst_queue_locked(tree->st, &tree->free, free_run);
+		lst_queue_locked(tree->st, &tree->free, tree_free_run);
 }
 
 void lst_tree_end_locked(struct lst_tree *tree)
@@ -165,7 +165,7 @@ static void beat_locked(struct lst_tree *root, u64 now)
 		root->next_ns = now + LST_TREE_TRY_NS;
 }
 
-static void work_locked(struct lst_tree *tree, u64 now)
+static void tree_work_locked(struct lst_tree *tree, u64 now)
 {
 	if (now < tree->next_ns)
 		return;
@@ -179,9 +179,9 @@ static void work_locked(struct lst_tree *tree, u64 now)
 void lst_tree_work_locked(struct lst *st, u64 now)
 {
 	if (st->tree)
-		work_locked(st->tree, now);
+		tree_work_locked(st->tree, now);
 	if (st->root)
-		work_locked(st->root, now);
+		tree_work_locked(st->root, now);
 }
 
 u64 lst_tree_next_locked(const struct lst *st)

@@ -28,7 +28,7 @@ struct joining {
 };
 
 /* A node that another console took over by force does not return on a late request. */
-static u32 make_session_locked(struct lst_tree *tree, const struct joining *j)
+static u32 tree_session_make_locked(struct lst_tree *tree, const struct joining *j)
 {
 	struct lst_call *call = lst_tree_call(tree, LST_MAKE_SESSION_REQ, GFP_NOWAIT);
 	struct lst_make_session_req *req = call ? &call->req.make_session_req : NULL;
@@ -53,7 +53,7 @@ static u32 make_session_locked(struct lst_tree *tree, const struct joining *j)
 }
 
 /* Ends an earlier tree of the session, if this node missed its end. */
-static u32 join_locked(struct lst_tree *tree, const struct joining *j)
+static u32 tree_join_locked(struct lst_tree *tree, const struct joining *j)
 {
 	struct lst *st = tree->st;
 	u32 status;
@@ -63,7 +63,7 @@ static u32 join_locked(struct lst_tree *tree, const struct joining *j)
 			return 0;
 		lst_session_end_locked(st, LEASE_REMOVED);
 	}
-	status = make_session_locked(tree, j);
+	status = tree_session_make_locked(tree, j);
 	if (status)
 		return status;
 	lst_tree_end_locked(st->tree);
@@ -114,7 +114,7 @@ u32 lst_tree_join(struct lst_call *call)
 	tree->feats = call->req.feats;
 	lst_place_find(&tree->place, tree->ranges.nr, tree->k, req->head);
 	spin_lock(&st->lock);
-	status = join_locked(tree, &j);
+	status = tree_join_locked(tree, &j);
 	if (st->tree == tree || tree->ending)
 		tree = NULL;
 	spin_unlock(&st->lock);
@@ -162,7 +162,7 @@ static bool is_word(const char *word, const char *name)
 }
 
 /* Rejects unknown arguments instead of ignoring them. */
-static bool is_known(const char *word, const char *type, bool ours)
+static bool spec_word_is_known(const char *word, const char *type, bool ours)
 {
 	static const char *const names[] = { "type", "id", "bid", "from", "to", "loop", "concur",
 					     "dist", "span", "seed", "stop_onerr", "opc", "check",
@@ -183,7 +183,7 @@ static bool all_known(const char *text, u32 len, const char *type, bool ours)
 	const char *at = text, *end = text + len;
 
 	for (; at < end; at += strlen(at) + 1)
-		if (!is_known(at, type, ours))
+		if (!spec_word_is_known(at, type, ours))
 			return false;
 	return true;
 }
@@ -250,7 +250,8 @@ int lst_tree_spec_read(struct lst_tree_spec *spec, const char *text, u32 len, u3
  * Client number @client of the test sends to @span servers, which each @dist successive clients
  * share. The seed rotates the row of servers.
  */
-static void *dests_of(const struct lst_tree_spec *spec, const struct lst_ranges *to, u32 client)
+static void *tree_dests_make(const struct lst_tree_spec *spec, const struct lst_ranges *to,
+			     u32 client)
 {
 	u64 first = (u64)(client / spec->dist) * spec->span + spec->seed;
 	u8 *list = kvzalloc(lst_dests_size(spec->span), GFP_NOFS);
@@ -278,7 +279,7 @@ static const struct lst_test *last_test(const struct lst *st, u64 bid)
 	return NULL;
 }
 
-static void note_locked(struct lst_tree *tree, const struct lst_tree_spec *spec)
+static void tree_test_note_locked(struct lst_tree *tree, const struct lst_tree_spec *spec)
 {
 	const struct lst_test *test = last_test(tree->st, spec->bid);
 
@@ -286,7 +287,7 @@ static void note_locked(struct lst_tree *tree, const struct lst_tree_spec *spec)
 		tree->test[tree->nr_tests++] = (struct lst_tree_test){ spec->id, spec->bid, test };
 }
 
-static u32 add(struct lst_tree *tree, const struct lst_tree_spec *spec, void *list)
+static u32 tree_test_add(struct lst_tree *tree, const struct lst_tree_spec *spec, void *list)
 {
 	struct lst_call *call = lst_tree_call(tree, LST_TEST_REQ, GFP_NOFS);
 	struct lst *st = tree->st;
@@ -302,7 +303,7 @@ static u32 add(struct lst_tree *tree, const struct lst_tree_spec *spec, void *li
 	kfree(call);
 	spin_lock(&st->lock);
 	if (!status && !tree->ending && st->session)
-		note_locked(tree, spec);
+		tree_test_note_locked(tree, spec);
 	spin_unlock(&st->lock);
 	return status;
 }
@@ -321,13 +322,13 @@ static u32 add_stock(struct lst_tree *tree, const struct lst_tree_spec *spec,
 		return 0;
 	if (spec->span > to->nr)
 		return EINVAL;
-	list = dests_of(spec, to, client);
-	status = list ? add(tree, spec, list) : ENOMEM;
+	list = tree_dests_make(spec, to, client);
+	status = list ? tree_test_add(tree, spec, list) : ENOMEM;
 	kvfree(list);
 	return status;
 }
 
-static u32 add_test(struct lst_tree *tree, const struct lst_body *body, u64 wave)
+static u32 tree_spec_add(struct lst_tree *tree, const struct lst_body *body, u64 wave)
 {
 	struct lst_ranges from = { 0 }, to = { 0 };
 	struct lst_tree_spec spec;
@@ -399,7 +400,7 @@ static u32 stop_locked(struct lst_tree *tree)
 }
 
 /* Converts the window to the console's clock, and lists errors under this node's NID. */
-static int tally_locked(struct lst_tree *tree, const struct lst_tree_test *test)
+static int tree_tally_locked(struct lst_tree *tree, const struct lst_tree_test *test)
 {
 	struct lst_tally *tally;
 	int rc;
@@ -434,7 +435,7 @@ static u32 sample_locked(struct lst_tree *tree)
 	rec->nr_started += tree->started_ns != 0;
 	rec->late_ns = max(rec->late_ns, tree->late_ns);
 	for (i = 0; i < tree->nr_tests; i++)
-		if (tally_locked(tree, &tree->test[i]))
+		if (tree_tally_locked(tree, &tree->test[i]))
 			return ENOMEM;
 	return 0;
 }
@@ -454,7 +455,7 @@ static u32 act_locked(struct lst_tree *tree)
 	return 0;
 }
 
-static void account(struct lst_tree *tree, u32 status)
+static void tree_status_count(struct lst_tree *tree, u32 status)
 {
 	struct lst_tree_record *rec = &tree->wave.rec;
 
@@ -489,7 +490,7 @@ void lst_tree_own_run(struct lst_job *job)
 		body->refs++;
 	spin_unlock(&st->lock);
 	if (op == LST_TREE_TEST && !is_root)
-		status = add_test(tree, body, id);
+		status = tree_spec_add(tree, body, id);
 	spin_lock(&st->lock);
 	lst_body_put(body);
 	if (!tree->ending && tree->wave.id != id) {
@@ -499,7 +500,7 @@ void lst_tree_own_run(struct lst_job *job)
 		if (!tree->ending) {
 			if (!status && !is_root)
 				status = act_locked(tree);
-			account(tree, status);
+			tree_status_count(tree, status);
 			lst_wave_part_locked(tree);
 		}
 		lst_tree_close_locked(tree);

@@ -11,7 +11,7 @@
 #define TAG_FIRST	(1U << 30)
 
 /* A node taken over, or joined again, may receive requests for former tests, with other tags. */
-static u32 tag_of(const struct lst_tree *tree, u64 wave, bool back)
+static u32 tree_tag_of(const struct lst_tree *tree, u64 wave, bool back)
 {
 	u32 first = (u32)lst_mix(tree->sid.nid + lst_mix(tree->sid.stamp));
 
@@ -23,7 +23,7 @@ static u32 tag_of(const struct lst_tree *tree, u64 wave, bool back)
  * If this node is a client of the tests of @p, the samples of this node contain these tests from
  * now on.
  */
-static void note_locked(struct lst_tree *tree, u32 id, const struct lst_plan *p)
+static void tree_drill_note_locked(struct lst_tree *tree, u32 id, const struct lst_plan *p)
 {
 	const struct lst_batch *batch = lst_batch_find(tree->st->session, p->bid);
 	const struct lst_test *test;
@@ -34,7 +34,7 @@ static void note_locked(struct lst_tree *tree, u32 id, const struct lst_plan *p)
 }
 
 /* One side of a test. */
-static u32 add(struct lst_tree *tree, u32 id, struct lst_plan p)
+static u32 tree_drill_add(struct lst_tree *tree, u32 id, struct lst_plan p)
 {
 	struct lst_call *call = lst_tree_call(tree, LST_ADD_REQ, GFP_NOFS);
 	struct lst *st = tree->st;
@@ -47,7 +47,7 @@ static u32 add(struct lst_tree *tree, u32 id, struct lst_plan p)
 	kfree(call);
 	spin_lock(&st->lock);
 	if (!status && !p.server && !tree->ending && st->session)
-		note_locked(tree, id, &p);
+		tree_drill_note_locked(tree, id, &p);
 	spin_unlock(&st->lock);
 	return status;
 }
@@ -61,12 +61,12 @@ static u32 way_add(struct lst_tree *tree, u32 id, struct lst_plan p, u32 client,
 	if (server != U32_MAX) {
 		p.server = 1;
 		p.self = server;
-		status = add(tree, id, p);
+		status = tree_drill_add(tree, id, p);
 	}
 	if (!status && client != U32_MAX) {
 		p.server = 0;
 		p.self = client;
-		status = add(tree, id, p);
+		status = tree_drill_add(tree, id, p);
 	}
 	return status;
 }
@@ -85,13 +85,13 @@ u32 lst_tree_drill_add(struct lst_tree *tree, const struct lst_tree_spec *spec,
 	p.nr_from = from->nr;
 	p.nr_to = to->nr;
 	p.same = !strcmp(spec->from, spec->to);
-	p.tag = tag_of(tree, wave, false);
+	p.tag = tree_tag_of(tree, wave, false);
 	p.ranges = to;
 	status = way_add(tree, spec->id, p, client, server);
 	if (status || p.ways == 1)
 		return status;
 	p.back = 1;
-	p.tag = tag_of(tree, wave, true);
+	p.tag = tree_tag_of(tree, wave, true);
 	p.ranges = from;
 	return way_add(tree, spec->id + 1, p, server, client);
 }

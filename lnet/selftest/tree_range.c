@@ -34,7 +34,7 @@ struct words {
 	const u32 *at, *end;
 };
 
-static u32 take(struct words *w)
+static u32 words_next(struct words *w)
 {
 	return w->at < w->end ? *w->at++ : 0;
 }
@@ -42,10 +42,10 @@ static u32 take(struct words *w)
 /* Output of lnet_nidlist_words(): the number of runs, then lo, hi, stride of each. */
 static void part_take(struct lst_range *r, u32 part, struct words *w)
 {
-	u32 nr = take(w);
+	u32 nr = words_next(w);
 
 	for (; nr; nr--) {
-		u32 lo = take(w), hi = take(w), stride = take(w);
+		u32 lo = words_next(w), hi = words_next(w), stride = words_next(w);
 		u64 value;
 
 		for (value = lo; value <= hi && value < 256 && stride; value += stride)
@@ -56,18 +56,18 @@ static void part_take(struct lst_range *r, u32 part, struct words *w)
 
 static int net_take(struct lst_range *r, struct words *w)
 {
-	u32 type = take(w), nr = take(w), lo = 0, hi = 0;
+	u32 type = words_next(w), nr = words_next(w), lo = 0, hi = 0;
 
 	if (nr) {
-		lo = take(w);
-		hi = take(w);
-		take(w);
+		lo = words_next(w);
+		hi = words_next(w);
+		words_next(w);
 	}
 	r->net = lnet_net_make(type, lo);
 	return nr > 1 || lo != hi ? -EINVAL : 0;
 }
 
-static u32 address(const struct lst_range *r, bool last)
+static u32 range_address(const struct lst_range *r, bool last)
 {
 	u32 part, addr = 0;
 
@@ -82,7 +82,7 @@ static int range_take(struct lst_range *r, struct words *w)
 	u32 part;
 	int rc;
 
-	if (take(w) != 4)
+	if (words_next(w) != 4)
 		return -EINVAL;
 	rc = net_take(r, w);
 	for (part = 0; part < 4 && !rc; part++) {
@@ -94,12 +94,12 @@ static int range_take(struct lst_range *r, struct words *w)
 	if (nr > LST_TREE_NODES_MAX)
 		return -E2BIG;
 	r->nr = (u32)nr;
-	r->lo = address(r, false);
-	r->hi = address(r, true);
+	r->lo = range_address(r, false);
+	r->hi = range_address(r, true);
 	return 0;
 }
 
-static int range_parse(struct lst_range *r, const char *text)
+static int tree_range_parse(struct lst_range *r, const char *text)
 {
 	u32 *words = kmalloc_array(LNET_NIDLIST_WORDS, sizeof(*words), GFP_KERNEL);
 	struct lnet_nidlist list;
@@ -122,7 +122,7 @@ static int range_parse(struct lst_range *r, const char *text)
 /* ---- all ranges ------------------------------------------------------------------------------ */
 
 /* Length of the piece at @text. */
-static u32 piece(const char *text)
+static u32 range_piece_len(const char *text)
 {
 	bool bracket = false;
 	u32 i;
@@ -136,7 +136,7 @@ static u32 piece(const char *text)
 	return i;
 }
 
-static bool before(const struct lst_range *a, const struct lst_range *b)
+static bool range_is_before(const struct lst_range *a, const struct lst_range *b)
 {
 	return a->net < b->net || (a->net == b->net && a->lo < b->lo);
 }
@@ -145,13 +145,13 @@ static void insert(struct lst_ranges *r, const struct lst_range *range)
 {
 	u32 at = r->nr_ranges++;
 
-	for (; at && before(range, &r->range[at - 1]); at--)
+	for (; at && range_is_before(range, &r->range[at - 1]); at--)
 		r->range[at] = r->range[at - 1];
 	r->range[at] = *range;
 }
 
 /* Numbers the nodes. */
-static int count(struct lst_ranges *r)
+static int ranges_count(struct lst_ranges *r)
 {
 	u32 i;
 
@@ -176,7 +176,7 @@ static int pieces_parse(struct lst_ranges *r, const char *text, u32 max_nr)
 	int rc = 0;
 
 	for (; *text && !rc; text += len) {
-		len = piece(text);
+		len = range_piece_len(text);
 		if (!len) {
 			len = 1;
 			continue;
@@ -189,7 +189,7 @@ static int pieces_parse(struct lst_ranges *r, const char *text, u32 max_nr)
 		memcpy(one, text, len);
 		one[len] = 0;
 		memset(&range, 0, sizeof(range));
-		rc = range_parse(&range, one);
+		rc = tree_range_parse(&range, one);
 		kfree(one);
 		if (!rc)
 			insert(r, &range);
@@ -202,7 +202,7 @@ static u32 pieces(const char *text)
 	u32 nr = 0, len;
 
 	for (; *text; text += len ? len : 1) {
-		len = piece(text);
+		len = range_piece_len(text);
 		nr += len != 0;
 	}
 	return nr;
@@ -220,7 +220,7 @@ int lst_ranges_parse(struct lst_ranges *r, const char *text)
 	if (!r->range)
 		return -ENOMEM;
 	rc = pieces_parse(r, text, nr);
-	return rc ? rc : count(r);
+	return rc ? rc : ranges_count(r);
 }
 
 void lst_ranges_free(struct lst_ranges *r)

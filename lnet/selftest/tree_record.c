@@ -24,7 +24,7 @@ void lst_tree_record_free(struct lst_tree_record *rec)
 }
 
 /* The tally of a test, created if necessary; NULL: no memory, or too many. */
-static struct lst_tree_tally *tally_of(struct lst_tree_record *rec, u32 id)
+static struct lst_tree_tally *record_tally_of(struct lst_tree_record *rec, u32 id)
 {
 	struct lst_tree_tally *new;
 	u32 at = rec->nr_tallies;
@@ -46,7 +46,7 @@ static struct lst_tree_tally *tally_of(struct lst_tree_record *rec, u32 id)
 
 int lst_tree_record_tally(struct lst_tree_record *rec, u32 id, const struct lst_tally *tally)
 {
-	struct lst_tree_tally *into = tally_of(rec, id);
+	struct lst_tree_tally *into = record_tally_of(rec, id);
 
 	if (!into)
 		return -ENOMEM;
@@ -111,7 +111,8 @@ static int tally_merge(struct lst_tree_record *rec, const u8 *buf, u32 len)
 	return rc ? rc : (int)(TALLY_HEAD + bytes);
 }
 
-static int head_read(struct lst_tree_record *rec, u32 first, u32 nr, const u8 *buf, u32 *tallies)
+static int record_head_read(struct lst_tree_record *rec, u32 first, u32 nr, const u8 *buf,
+			    u32 *tallies)
 {
 	rec->nr_done = get_unaligned_le32(buf + 8);
 	rec->nr_refused = get_unaligned_le32(buf + 12);
@@ -132,7 +133,7 @@ static int head_read(struct lst_tree_record *rec, u32 first, u32 nr, const u8 *b
 static int read(struct lst_tree_record *rec, u32 first, u32 nr, const u8 *buf, u32 len)
 {
 	u32 tallies, at = HEAD;
-	int used = len < HEAD ? -EINVAL : head_read(rec, first, nr, buf, &tallies);
+	int used = len < HEAD ? -EINVAL : record_head_read(rec, first, nr, buf, &tallies);
 
 	if (used)
 		return used;
@@ -163,7 +164,7 @@ static int set_add(struct lst_set *into, const struct lst_set *from)
 	return rc;
 }
 
-static int add(struct lst_tree_record *rec, const struct lst_tree_record *from)
+static int record_add(struct lst_tree_record *rec, const struct lst_tree_record *from)
 {
 	u32 i;
 	int rc = set_add(&rec->missing, &from->missing);
@@ -195,7 +196,7 @@ int lst_tree_record_merge(struct lst_tree_record *rec, u32 first, u32 nr, const 
 	lst_tree_record_init(from, first, nr);
 	rc = read(from, first, nr, buf, len);
 	if (!rc)
-		rc = add(rec, from);
+		rc = record_add(rec, from);
 	lst_tree_record_free(from);
 	kfree(from);
 	return rc;

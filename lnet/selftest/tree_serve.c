@@ -5,7 +5,7 @@
 /* ---- requests of a node above ---------------------------------------------------------------- */
 
 /* The wave of the request becomes the wave of this node. */
-static u32 begin_locked(struct lst_call *call, struct lst_body *body)
+static u32 wave_begin_locked(struct lst_call *call, struct lst_body *body)
 {
 	const struct lst_tree_ask_req *req = &call->req.tree_ask_req;
 	struct lst_tree *tree = call->st->tree;
@@ -50,7 +50,7 @@ static u32 known_locked(struct lst_call *call)
 	return EALREADY;
 }
 
-static bool is_ours(const struct lst_call *call, const struct lst_tree *tree)
+static bool call_is_for_tree(const struct lst_call *call, const struct lst_tree *tree)
 {
 	return tree && lst_sid_same(&tree->sid, &call->req.tree_ask_req.sid);
 }
@@ -64,7 +64,7 @@ static u32 check_locked(struct lst_call *call)
 
 	if (req->op >= LST_NR_TREE_OPS || req->body_len > LST_TREE_BODY_MAX || !req->wave)
 		return EINVAL;
-	if (!is_ours(call, tree))
+	if (!call_is_for_tree(call, tree))
 		return req->op == LST_TREE_JOIN ? 0 :
 		       lst_session_fenced_locked(call->st, &req->sid) ? ESTALE : ESRCH;
 	status = lst_session_check_locked(call, &req->sid);
@@ -73,7 +73,7 @@ static u32 check_locked(struct lst_call *call)
 	return known_locked(call);
 }
 
-static void answer_locked(struct lst_call *call, u32 status)
+static void tree_reply_fill_locked(struct lst_call *call, u32 status)
 {
 	struct lst_tree_ask_rpy *rpy = &call->rpy.tree_ask_rpy;
 
@@ -97,9 +97,9 @@ static void body_fetched(struct lst_call *call)
 	if (!status && !call->st->tree)
 		status = ESRCH;
 	if (!status)
-		status = begin_locked(call, body);
+		status = wave_begin_locked(call, body);
 	lst_body_put(body);
-	answer_locked(call, status);
+	tree_reply_fill_locked(call, status);
 	spin_unlock(&call->st->lock);
 }
 
@@ -112,7 +112,7 @@ static enum lst_verdict ask_locked(struct lst_call *call)
 	if (!status && req->op == LST_TREE_JOIN && !req->body_len)
 		status = EINVAL;
 	if (status || !req->body_len) {
-		answer_locked(call, status ? status : begin_locked(call, NULL));
+		tree_reply_fill_locked(call, status ? status : wave_begin_locked(call, NULL));
 		return LST_REPLY;
 	}
 	call->bulk_get = true;
@@ -125,7 +125,7 @@ static enum lst_verdict ask_locked(struct lst_call *call)
 /* ---- reports of a node below ----------------------------------------------------------------- */
 
 /* The receiver of the report is this node, or the console on it. */
-static u32 take_locked(struct lst_call *call, const u8 *buf, u32 len)
+static u32 report_take_locked(struct lst_call *call, const u8 *buf, u32 len)
 {
 	const struct lst_tree_tell_req *req = &call->req.tree_tell_req;
 	struct lst *st = call->st;
@@ -139,7 +139,7 @@ static u32 take_locked(struct lst_call *call, const u8 *buf, u32 len)
 static void record_fetched(struct lst_call *call)
 {
 	spin_lock(&call->st->lock);
-	call->rpy.tree_tell_rpy.status = take_locked(call, call->bulk, call->bulk_len);
+	call->rpy.tree_tell_rpy.status = report_take_locked(call, call->bulk, call->bulk_len);
 	call->rpy.tree_tell_rpy.sid = lst_session_sid_locked(call->st);
 	spin_unlock(&call->st->lock);
 }
@@ -152,7 +152,7 @@ static enum lst_verdict tell_locked(struct lst_call *call)
 	rpy->sid = lst_session_sid_locked(call->st);
 	if (req->len <= LST_TREE_INLINE || req->len > LST_TREE_SAID_MAX) {
 		rpy->status = req->len > LST_TREE_SAID_MAX ? EINVAL :
-			      take_locked(call, (const u8 *)req->record, req->len);
+			      report_take_locked(call, (const u8 *)req->record, req->len);
 		return LST_REPLY;
 	}
 	call->bulk_get = true;

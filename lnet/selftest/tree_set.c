@@ -4,7 +4,7 @@
 
 enum { NONE, RUNS, BITS };		/* forms on the wire */
 
-static bool has(const struct lst_set *set, u32 index)
+static bool set_contains(const struct lst_set *set, u32 index)
 {
 	u32 bit = index - set->first;
 
@@ -36,9 +36,9 @@ bool lst_set_run(const struct lst_set *set, u32 *at, u32 *nr)
 
 	if (!set->nr_in)
 		return false;
-	while (*at < end && !has(set, *at))
+	while (*at < end && !set_contains(set, *at))
 		++*at;
-	for (to = *at; to < end && has(set, to); to++)
+	for (to = *at; to < end && set_contains(set, to); to++)
 		;
 	*nr = to - *at;
 	return *nr;

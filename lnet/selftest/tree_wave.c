@@ -44,7 +44,7 @@ static void due(struct lst_tree *tree, u64 when_ns)
 	tree->next_ns = min(tree->next_ns, when_ns);
 }
 
-static bool is_asked(const struct lst_edge *edge)
+static bool edge_is_requested(const struct lst_edge *edge)
 {
 	return edge->state == LST_EDGE_ASK || edge->state == LST_EDGE_WAIT;
 }
@@ -75,7 +75,7 @@ static void clock_take(struct lst_edge *edge, u64 heard_ns, const struct lst_tre
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-static void request_of(const struct lst_edge *edge, struct lst_msg *req, u64 now)
+static void edge_req_fill(const struct lst_edge *edge, struct lst_msg *req, u64 now)
 {
 	const struct lst_tree *tree = edge->tree;
 	const struct lst_wave *wave = &tree->wave;
@@ -122,7 +122,7 @@ static void failed_locked(struct lst_edge *edge)
 	due(edge->tree, edge->next_ns);
 }
 
-static void on_answer(struct lst_rpc *rpc)
+static void on_edge_reply(struct lst_rpc *rpc)
 {
 	struct lst_edge *edge = container_of(rpc, struct lst_edge, rpc);
 	struct lst_tree *tree = edge->tree;
@@ -136,7 +136,7 @@ static void on_answer(struct lst_rpc *rpc)
 	edge->body = NULL;
 	if (!rc)
 		clock_take(edge, lst_now(st), &rpy.tree_ask_rpy);
-	if (!tree->ending && is_asked(edge)) {
+	if (!tree->ending && edge_is_requested(edge)) {
 		if (edge->wave != tree->wave.id)
 			lst_edge_ask_locked(edge);
 		else if (rc)
@@ -164,7 +164,7 @@ void lst_edge_ask_locked(struct lst_edge *edge)
 	}
 	lst_ranges_nid(&tree->ranges, edge->place.head, &target.nid);
 	lst_rpc_init_locked(&edge->rpc, tree->st, &target);
-	edge->rpc.done = on_answer;
+	edge->rpc.done = on_edge_reply;
 	edge->busy = true;
 	edge->wave = tree->wave.id;
 	edge->sent_ns = now;
@@ -179,7 +179,7 @@ void lst_edge_ask_locked(struct lst_edge *edge)
 		edge->rpc.bulk_options = LNET_MD_OP_GET;
 		tree->counts.bytes += edge->body->len;
 	}
-	request_of(edge, &req, now);
+	edge_req_fill(edge, &req, now);
 	lst_rpc_post_locked(&edge->rpc, &req, LST_TREE_TRY_NS);
 }
 
@@ -300,7 +300,7 @@ static void deadline_locked(struct lst_tree *tree)
 	struct lst_edge *edge;
 
 	list_for_each_entry(edge, &tree->edges, link) {
-		if (!is_asked(edge))
+		if (!edge_is_requested(edge))
 			continue;
 		edge_set(edge, LST_EDGE_IDLE);
 		miss(tree, edge->place.first, edge->place.nr);
@@ -322,7 +322,7 @@ u32 lst_edge_told_locked(struct lst_tree *tree, u32 head, u64 wave, const u8 *bu
 		return ENOENT;
 	if (edge->state == LST_EDGE_DONE)
 		return EALREADY;
-	if (!is_asked(edge))
+	if (!edge_is_requested(edge))
 		return ESTALE;
 	rc = lst_tree_record_merge(&tree->wave.rec, edge->place.first, edge->place.nr, buf, len);
 	if (rc)
@@ -370,7 +370,7 @@ static void on_told(struct lst_rpc *rpc)
 	spin_unlock(&st->lock);
 }
 
-static void post_locked(struct lst_tree *tree)
+static void report_post_locked(struct lst_tree *tree)
 {
 	struct lst_msg req = { .type = LST_TREE_TELL_REQ, .feats = tree->feats };
 	struct lst_tree_tell_req *tell = &req.tree_tell_req;
@@ -410,7 +410,7 @@ void lst_wave_tell_locked(struct lst_tree *tree)
 	if (tree->said_wave != tree->wave.id)
 		say_locked(tree);
 	if (tree->said)
-		post_locked(tree);
+		report_post_locked(tree);
 }
 
 /* ---- time ------------------------------------------------------------------------------------ */
@@ -421,7 +421,7 @@ u64 lst_wave_work_locked(struct lst_tree *tree, u64 now)
 	u64 next = U64_MAX;
 
 	if (tree->wave.state == LST_WAVE_READY && !tree->telling && tree->tell_ns <= now)
-		post_locked(tree);
+		report_post_locked(tree);
 	if (tree->wave.state == LST_WAVE_READY && !tree->telling)
 		next = tree->tell_ns;
 	if (tree->wave.state != LST_WAVE_RELAY)
@@ -431,7 +431,7 @@ u64 lst_wave_work_locked(struct lst_tree *tree, u64 now)
 		return U64_MAX;
 	}
 	list_for_each_entry(edge, &tree->edges, link) {
-		if (!is_asked(edge) || edge->busy)
+		if (!edge_is_requested(edge) || edge->busy)
 			continue;
 		if (edge->next_ns <= now)
 			lst_edge_ask_locked(edge);
