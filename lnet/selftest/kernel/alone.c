@@ -28,12 +28,12 @@ struct question {
 
 /* ---- asking ---------------------------------------------------------------------------------- */
 
-static void on_done(struct lst_command *cmd)
+static void on_alone_done(struct lst_command *cmd)
 {
 	complete(&container_of(cmd, struct question, cmd)->over);
 }
 
-static __printf(2, 3) void add(struct question *q, const char *fmt, ...)
+static __printf(2, 3) void question_append(struct question *q, const char *fmt, ...)
 {
 	u32 left = sizeof(q->request) - q->used;
 	va_list args;
@@ -49,16 +49,16 @@ static __printf(2, 3) void add(struct question *q, const char *fmt, ...)
 }
 
 /* NULL: no memory. */
-static struct question *begin(const char *verb)
+static struct question *question_begin(const char *verb)
 {
 	struct question *q = kvzalloc(sizeof(*q), GFP_KERNEL);
 
 	if (q)
-		add(q, "%s", verb);
+		question_append(q, "%s", verb);
 	return q;
 }
 
-static int ask(struct question *q)
+static int question_run(struct question *q)
 {
 	int rc;
 
@@ -66,7 +66,7 @@ static int ask(struct question *q)
 		return -E2BIG;
 	q->cmd.request = q->request;
 	q->cmd.len = q->used;
-	q->cmd.done = on_done;
+	q->cmd.done = on_alone_done;
 	init_completion(&q->over);
 	rc = lst_net_command(&init_net, &q->cmd);
 	if (rc)
@@ -75,7 +75,7 @@ static int ask(struct question *q)
 	return q->cmd.status;
 }
 
-static void end(struct question *q)
+static void question_end(struct question *q)
 {
 	if (q)
 		kfree(q->cmd.answer);
@@ -91,7 +91,7 @@ static int add_size(struct question *q, const char *size)
 
 	if (*rest || !bytes || bytes > SIZE_MAX_BYTES)
 		return -EINVAL;
-	add(q, "size=%llu", bytes);
+	question_append(q, "size=%llu", bytes);
 	return 0;
 }
 
@@ -106,65 +106,65 @@ static int add_targets(struct question *q, const char *target)
 		if (!*name)
 			continue;
 		any = true;
-		add(q, "nid=%s%s", name, strchr(name, '@') ? "" : "@tcp");
+		question_append(q, "nid=%s%s", name, strchr(name, '@') ? "" : "@tcp");
 	}
 	kfree(names);
 	return any ? 0 : -EINVAL;
 }
 
-static int start(const struct lst_alone *alone)
+static int alone_command_start(const struct lst_alone *alone)
 {
-	struct question *q = begin("alone_start");
+	struct question *q = question_begin("alone_start");
 	int rc = q ? add_size(q, alone->size) : -ENOMEM;
 
 	if (!rc) {
-		add(q, "server=%d", alone->server);
-		add(q, "count=%u", alone->count);
-		add(q, "loop=%u", alone->loop);
-		add(q, "concur=%u", CONCURRENCY);
+		question_append(q, "server=%d", alone->server);
+		question_append(q, "count=%u", alone->count);
+		question_append(q, "loop=%u", alone->loop);
+		question_append(q, "concur=%u", CONCURRENCY);
 		if (!alone->server)
 			rc = add_targets(q, alone->target);
 	}
 	if (!rc)
-		rc = ask(q);
-	end(q);
+		rc = question_run(q);
+	question_end(q);
 	return rc;
 }
 
-static void stop(void)
+static void alone_command_stop(void)
 {
-	struct question *q = begin("alone_stop");
+	struct question *q = question_begin("alone_stop");
 
 	if (q)
-		ask(q);
-	end(q);
+		question_run(q);
+	question_end(q);
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-static int show(struct seq_file *m, void *unused)
+static int alone_tally_show(struct seq_file *m, void *unused)
 {
-	struct question *q = begin("alone_tally");
-	int rc = q ? ask(q) : -ENOMEM;
+	struct question *q = question_begin("alone_tally");
+	int rc = q ? question_run(q) : -ENOMEM;
 
 	if (!rc && q->cmd.answer)
 		seq_puts(m, q->cmd.answer);
-	end(q);
+	question_end(q);
 	return rc == -ESRCH ? -ESTALE : rc;	/* a console has taken the node over */
 }
 
 int lst_alone_begin(const struct lst_alone *alone)
 {
-	int rc = start(alone);
+	int rc = alone_command_start(alone);
 
 	if (rc) {
 		pr_err("%s: %s\n", alone->name, rc == -EBUSY ? "the node is in a session" :
 		       rc == -EINVAL ? "a parameter is not what it should be" : "it cannot begin");
 		return rc;
 	}
-	if (proc_create_single_data(alone->name, 0444, NULL, show, NULL))
+	if (proc_create_single_data(alone->name, 0444, NULL, alone_tally_show, NULL))
 		return 0;
-	stop();
+	alone_command_stop();
 	return -ENOMEM;
 }
 EXPORT_SYMBOL_GPL(lst_alone_begin);
@@ -172,6 +172,6 @@ EXPORT_SYMBOL_GPL(lst_alone_begin);
 void lst_alone_end(const struct lst_alone *alone)
 {
 	remove_proc_entry(alone->name, NULL);
-	stop();
+	alone_command_stop();
 }
 EXPORT_SYMBOL_GPL(lst_alone_end);

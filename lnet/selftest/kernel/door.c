@@ -39,7 +39,7 @@ static void question_put(struct question *q)
 	kvfree(q);
 }
 
-static void on_done(struct lst_command *cmd)
+static void on_door_done(struct lst_command *cmd)
 {
 	struct question *q = container_of(cmd, struct question, cmd);
 
@@ -103,14 +103,14 @@ static struct question *question_read(const char __user *from, size_t len)
 	}
 	q->cmd.request = q->request;
 	q->cmd.len = head.len;
-	q->cmd.done = on_done;
+	q->cmd.done = on_door_done;
 	refcount_set(&q->refs, 2);
 	init_completion(&q->over);
 	return q;
 }
 
 /* Checks the rights of the opener of @file: the writer may have inherited the descriptor. */
-static void ask(struct file *file, struct question *q)
+static void door_command_run(struct file *file, struct question *q)
 {
 	struct door *d = file->private_data;
 	bool may = file_ns_capable(file, d->net->user_ns, CAP_NET_ADMIN);
@@ -121,7 +121,7 @@ static void ask(struct file *file, struct question *q)
 	if (!rc)
 		return;
 	q->cmd.status = rc;
-	on_done(&q->cmd);
+	on_door_done(&q->cmd);
 }
 
 static ssize_t door_write(struct file *file, const char __user *from, size_t len, loff_t *pos)
@@ -139,14 +139,14 @@ static ssize_t door_write(struct file *file, const char __user *from, size_t len
 	}
 	d->q = q;
 	d->at = 0;
-	ask(file, q);
+	door_command_run(file, q);
 	mutex_unlock(&d->lock);
 	return (ssize_t)len;
 }
 
 /* ---- the answer ------------------------------------------------------------------------------ */
 
-static ssize_t answer_read(struct door *d, char __user *to, size_t len)
+static ssize_t door_answer_read(struct door *d, char __user *to, size_t len)
 {
 	const struct lst_command *cmd = &d->q->cmd;
 	struct lst_door_answer head = { cmd->status, cmd->used };
@@ -178,7 +178,7 @@ static ssize_t door_read(struct file *file, char __user *to, size_t len, loff_t 
 	if (d->q)
 		rc = wait_for_completion_interruptible(&d->q->over);
 	if (d->q && !rc)
-		rc = answer_read(d, to, len);
+		rc = door_answer_read(d, to, len);
 	mutex_unlock(&d->lock);
 	return rc;
 }

@@ -38,16 +38,16 @@ static struct workqueue_struct *queue;
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
-static void arm(struct lst_host *host)
+static void service_arm(struct lst_host *host)
 {
 	struct service *s = container_of(host, struct service, host);
 
 	queue_work(queue, &s->work);
 }
 
-static enum hrtimer_restart is_due(struct hrtimer *timer)
+static enum hrtimer_restart service_timer_due(struct hrtimer *timer)
 {
-	arm(&container_of(timer, struct service, timer)->host);
+	service_arm(&container_of(timer, struct service, timer)->host);
 	return HRTIMER_NORESTART;
 }
 
@@ -89,7 +89,7 @@ static void service_stop(struct service *s)
 }
 
 /* The namespace is being taken down; what is left is freed later. */
-static void on_gone(struct lnet_client *client)
+static void on_netns_gone(struct lnet_client *client)
 {
 	struct service *s = container_of(client, struct service, client);
 
@@ -99,7 +99,7 @@ static void on_gone(struct lnet_client *client)
 	service_stop(s);
 }
 
-static struct service *service_find(const struct net *net)
+static struct service *netns_service_find(const struct net *net)
 {
 	struct service *s;
 
@@ -117,7 +117,7 @@ static void service_free(struct service *s)
 }
 
 /* Those whose namespace has gone. */
-static void reap(void)
+static void services_reap(void)
 {
 	struct service *s, *next;
 	LIST_HEAD(gone);
@@ -146,7 +146,7 @@ static int service_begin(struct service *s)
 	if (rc)
 		lnet_client_close(&s->client);
 	else
-		arm(&s->host);
+		service_arm(&s->host);
 	return rc;
 }
 
@@ -157,13 +157,13 @@ static struct service *service_new(struct net *net)
 
 	if (!s)
 		return ERR_PTR(-ENOMEM);
-	s->host.arm = arm;
-	s->client.gone = on_gone;
+	s->host.arm = service_arm;
+	s->client.gone = on_netns_gone;
 	s->net = net;
 	mutex_init(&s->lock);
 	INIT_LIST_HEAD(&s->link);
 	INIT_WORK(&s->work, work_run);
-	lnet_hrtimer_setup(&s->timer, is_due);
+	lnet_hrtimer_setup(&s->timer, service_timer_due);
 	rc = service_begin(s);
 	if (!rc)
 		return s;
@@ -176,7 +176,7 @@ bool lst_net_is_started(struct net *net)
 	bool started;
 
 	mutex_lock(&services_lock);
-	started = service_find(net);
+	started = netns_service_find(net);
 	mutex_unlock(&services_lock);
 	return started;
 }
@@ -185,9 +185,9 @@ int lst_net_start(struct net *net)
 {
 	struct service *s, *other;
 
-	reap();
+	services_reap();
 	mutex_lock(&services_lock);
-	s = service_find(net);
+	s = netns_service_find(net);
 	mutex_unlock(&services_lock);
 	if (s)
 		return 0;
@@ -195,7 +195,7 @@ int lst_net_start(struct net *net)
 	if (IS_ERR(s))
 		return PTR_ERR(s);
 	mutex_lock(&services_lock);
-	other = service_find(net);
+	other = netns_service_find(net);
 	if (!other)
 		list_add(&s->link, &services);
 	mutex_unlock(&services_lock);
@@ -210,7 +210,7 @@ int lst_net_command(struct net *net, struct lst_command *cmd)
 	struct service *s;
 
 	mutex_lock(&services_lock);
-	s = service_find(net);
+	s = netns_service_find(net);
 	mutex_unlock(&services_lock);
 	if (!s)
 		return -ENXIO;
@@ -228,12 +228,12 @@ static void services_end(void)
 	list_for_each_entry(s, &services, link)
 		s->net = NULL;
 	mutex_unlock(&services_lock);
-	reap();
+	services_reap();
 	list_for_each_entry_safe(s, next, &services, link)
 		WARN_ON_ONCE(1);
 }
 
-static int __init consoles_parse(void)
+static int __init consoles_param_parse(void)
 {
 	int rc = strcmp(consoles, "*") ? lnet_nidlist_parse(&console_list, consoles) : 0;
 
@@ -244,7 +244,7 @@ static int __init consoles_parse(void)
 
 static int __init selftest_begin(void)
 {
-	int rc = consoles_parse();
+	int rc = consoles_param_parse();
 
 	if (rc)
 		return rc;

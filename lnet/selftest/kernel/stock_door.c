@@ -13,7 +13,7 @@
 
 /* ---- a command that is waited for ------------------------------------------------------------ */
 
-static void on_done(struct lst_command *cmd)
+static void on_stock_done(struct lst_command *cmd)
 {
 	struct lst_asked *q = container_of(cmd, struct lst_asked, cmd);
 
@@ -43,7 +43,7 @@ struct lst_asked *lst_ask_wait(struct net *net, char *words, u32 len)
 	q->cmd.request = words;
 	q->cmd.len = len;
 	q->cmd.memory = &q->memory;
-	q->cmd.done = on_done;
+	q->cmd.done = on_stock_done;
 	refcount_set(&q->refs, 2);
 	init_completion(&q->over);
 	rc = lst_net_start(net);
@@ -63,19 +63,19 @@ struct lst_asked *lst_ask_wait(struct net *net, char *words, u32 len)
 
 /* ---- the ioctl ------------------------------------------------------------------------------- */
 
-static int get(void *to, u64 from, u32 len)
+static int user_memory_read(void *to, u64 from, u32 len)
 {
 	return copy_from_user(to, u64_to_user_ptr(from), len) ? -EFAULT : 0;
 }
 
-static int put(u64 to, const void *from, u32 len)
+static int user_memory_write(u64 to, const void *from, u32 len)
 {
 	return copy_to_user(u64_to_user_ptr(to), from, len) ? -EFAULT : 0;
 }
 
-static const struct lst_stock_caller caller = { .get = get, .put = put };
+static const struct lst_stock_caller caller = { .get = user_memory_read, .put = user_memory_write };
 
-static int act(u32 op, u64 at, u32 len, u64 stat_at, u32 stat_len)
+static int stock_op_run(u32 op, u64 at, u32 len, u64 stat_at, u32 stat_len)
 {
 	struct lst_stock s;
 	struct lst_asked *q;
@@ -93,7 +93,7 @@ static int act(u32 op, u64 at, u32 len, u64 stat_at, u32 stat_len)
 	return rc;
 }
 
-static const struct lnet_lst_door door = { .owner = THIS_MODULE, .act = act };
+static const struct lnet_lst_door door = { .owner = THIS_MODULE, .act = stock_op_run };
 
 int lst_stock_door_open(void)
 {

@@ -15,12 +15,13 @@
 #define DUMP_MIN	2048U
 #define DUMP_MAX	65535U
 
-static bool may(const struct sk_buff *skb)
+static bool sender_may_change(const struct sk_buff *skb)
 {
 	return netlink_ns_capable(skb, sock_net(skb->sk)->user_ns, CAP_NET_ADMIN);
 }
 
-static struct lnet_nlbuf writer(const struct nlmsghdr *nlh, u32 portid, u8 *buf, u32 size)
+static struct lnet_nlbuf reply_writer_make(const struct nlmsghdr *nlh, u32 portid, u8 *buf,
+					   u32 size)
 {
 	const struct genlmsghdr *hdr = nlmsg_data(nlh);
 
@@ -30,7 +31,7 @@ static struct lnet_nlbuf writer(const struct nlmsghdr *nlh, u32 portid, u8 *buf,
 }
 
 /* Runs the command in @s, and takes its words over. */
-static struct lst_asked *ask(struct sk_buff *skb, struct lst_stock *s)
+static struct lst_asked *stock_command_run(struct sk_buff *skb, struct lst_stock *s)
 {
 	struct lst_asked *q;
 
@@ -48,7 +49,7 @@ static struct lst_asked *session_ask(struct sk_buff *skb)
 	struct lst_stock s = { .rc = 0 };
 
 	lst_stock_verb(&s, "show_session");
-	return ask(skb, &s);
+	return stock_command_run(skb, &s);
 }
 
 /* ---- a session is made or ended -------------------------------------------------------------- */
@@ -60,7 +61,8 @@ static int session_reply(struct genl_info *info, const struct lst_view_session *
 
 	if (!skb)
 		return -ENOMEM;
-	w = writer(info->nlhdr, info->snd_portid, skb_tail_pointer(skb), skb_tailroom(skb));
+	w = reply_writer_make(info->nlhdr, info->snd_portid, skb_tail_pointer(skb),
+			      skb_tailroom(skb));
 	w.version = (u8)session->feats;
 	lst_stock_nl_session(&w, session);
 	lst_stock_nl_done(&w);
@@ -84,7 +86,7 @@ static int session_new(struct sk_buff *skb, struct genl_info *info)
 	lst_stock_word(&s, "force", "%d", !!(info->nlhdr->nlmsg_flags & NLM_F_REPLACE));
 	if (req.timeout)
 		lst_stock_word(&s, "timeout", "%lld", req.timeout);
-	q = ask(skb, &s);
+	q = stock_command_run(skb, &s);
 	if (IS_ERR(q))
 		return PTR_ERR(q);
 	rc = session_reply(info, &q->memory.session);
@@ -99,7 +101,7 @@ static int session_end(struct sk_buff *skb, struct genl_info *info)
 
 	lst_stock_verb(&s, "end_session");
 	lst_stock_word(&s, "key", "%u", info->snd_portid);
-	q = ask(skb, &s);
+	q = stock_command_run(skb, &s);
 	if (IS_ERR(q))
 		return PTR_ERR(q);
 	lst_asked_put(q);
@@ -108,7 +110,7 @@ static int session_end(struct sk_buff *skb, struct genl_info *info)
 
 static int on_session(struct sk_buff *skb, struct genl_info *info)
 {
-	if (!may(skb))
+	if (!sender_may_change(skb))
 		return -EPERM;
 	return info->nlhdr->nlmsg_flags & NLM_F_CREATE ? session_new(skb, info) :
 							  session_end(skb, info);
@@ -174,7 +176,8 @@ static int on_sessions(struct sk_buff *skb, struct netlink_callback *cb)
 	if (d->begun)
 		return 0;
 	d->begun = true;
-	w = writer(cb->nlh, NETLINK_CB(cb->skb).portid, skb_tail_pointer(skb), skb_tailroom(skb));
+	w = reply_writer_make(cb->nlh, NETLINK_CB(cb->skb).portid, skb_tail_pointer(skb),
+			      skb_tailroom(skb));
 	w.version = (u8)d->q->memory.session.feats;
 	lst_stock_nl_session(&w, &d->q->memory.session);
 	if (w.full)
@@ -198,7 +201,7 @@ static struct lst_asked *groups_ask(struct sk_buff *skb, const struct lst_stock_
 	for (i = 0; i < nr; i++)
 		lst_stock_word(&s, "name", "%s", filter[i].name);
 	lst_asked_put(session);
-	return ask(skb, &s);
+	return stock_command_run(skb, &s);
 }
 
 static int on_groups_start(struct netlink_callback *cb)
@@ -250,7 +253,8 @@ static int on_groups(struct sk_buff *skb, struct netlink_callback *cb)
 	const struct lst_view_group *view;
 	struct lnet_nlbuf w;
 
-	w = writer(cb->nlh, NETLINK_CB(cb->skb).portid, skb_tail_pointer(skb), skb_tailroom(skb));
+	w = reply_writer_make(cb->nlh, NETLINK_CB(cb->skb).portid, skb_tail_pointer(skb),
+			      skb_tailroom(skb));
 	while (d->at < d->q->cmd.used) {
 		view = (const void *)(d->q->cmd.answer + d->at);
 		if (!group_write(&w, d, view))

@@ -10,17 +10,17 @@ MODULE_PARM_DESC(size, "of a transfer, 1M unless said");
 module_param_named(count, alone.count, uint, 0444);
 MODULE_PARM_DESC(count, "transfers at one time, 0: as many as come");
 
-static int __init bulk_begin(void)
+static int __init bulk_server_begin(void)
 {
 	return lst_alone_begin(&alone);
 }
 
-static void __exit bulk_end(void)
+static void __exit bulk_server_end(void)
 {
 	lst_alone_end(&alone);
 }
 
-module_init(bulk_begin);
-module_exit(bulk_end);
+module_init(bulk_server_begin);
+module_exit(bulk_server_end);
 MODULE_DESCRIPTION("LNet: serves bulk to whoever asks");
 MODULE_LICENSE("Dual BSD/GPL");

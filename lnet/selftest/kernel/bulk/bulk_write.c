@@ -15,17 +15,17 @@ MODULE_PARM_DESC(loop, "transfers to each target, 0: until it is unloaded");
 module_param_named(target, alone.target, charp, 0444);
 MODULE_PARM_DESC(target, "NIDs, or IPv4 addresses on net tcp, with blanks between them");
 
-static int __init bulk_begin(void)
+static int __init bulk_write_begin(void)
 {
 	return lst_alone_begin(&alone);
 }
 
-static void __exit bulk_end(void)
+static void __exit bulk_write_end(void)
 {
 	lst_alone_end(&alone);
 }
 
-module_init(bulk_begin);
-module_exit(bulk_end);
+module_init(bulk_write_begin);
+module_exit(bulk_write_end);
 MODULE_DESCRIPTION("LNet: sends bulk to servers");
 MODULE_LICENSE("Dual BSD/GPL");
