@@ -90,7 +90,7 @@ static const struct lst_test_ops *ops_of(u32 service)
 	return NULL;
 }
 
-static u32 check(const struct lst_test_req *req)
+static u32 test_req_check(const struct lst_test_req *req)
 {
 	if (req->sid.nid == LST_NO_NID || !req->loop || !req->concur ||
 	    req->concur > LST_CONCUR_MAX || req->nr_dests > LST_DESTS_MAX)
@@ -105,7 +105,7 @@ static u32 may_add_locked(struct lst_call *call)
 {
 	const struct lst_test_req *req = &call->req.test_req;
 	const struct lst_batch *batch;
-	u32 status = check(req);
+	u32 status = test_req_check(req);
 
 	if (!status)
 		status = lst_session_check_locked(call, &req->sid);
@@ -257,7 +257,7 @@ void lst_batch_run_locked(struct lst *st, struct lst_batch *batch)
 		lst_test_run_locked(test);
 }
 
-static const struct lst_test *test_find(const struct lst_batch *batch, u32 index)
+static const struct lst_test *batch_test_find(const struct lst_batch *batch, u32 index)
 {
 	const struct lst_test *test;
 
@@ -280,7 +280,7 @@ static u32 control_locked(struct lst_call *call)
 		return EINVAL;
 	batch = lst_batch_find(call->st->session, req->bid);
 	if (batch && req->test)
-		test = test_find(batch, req->test);
+		test = batch_test_find(batch, req->test);
 	if (!batch || (req->test && !test))
 		return ENOENT;
 	if (req->opc == LST_BATCH_RUN)

@@ -6,7 +6,7 @@
 #include "memory.h"
 #include "service.h"
 
-static bool is_known(u32 opc, u32 flags)
+static bool brw_op_is_known(u32 opc, u32 flags)
 {
 	return (opc == LST_BRW_READ || opc == LST_BRW_WRITE) && flags >= LST_CHECK_NONE &&
 	       flags <= LST_CHECK_DISCARD;
@@ -14,7 +14,7 @@ static bool is_known(u32 opc, u32 flags)
 
 /* ---- client ---------------------------------------------------------------------------------- */
 
-static int take(struct lst_test *test, const struct lst_msg *req)
+static int brw_take(struct lst_test *test, const struct lst_msg *req)
 {
 	const struct lst_bytes_param *bytes = &req->test_req.bytes_param;
 	const struct lst_pages_param *pages = &req->test_req.pages_param;
@@ -29,12 +29,12 @@ static int take(struct lst_test *test, const struct lst_msg *req)
 		test->flags = pages->flags;
 		test->len = pages->nr_pages <= LNET_MTU / LST_PAGE ? pages->nr_pages * LST_PAGE : 0;
 	}
-	if (!is_known(test->opc, test->flags) || !test->len || test->len > LNET_MTU)
+	if (!brw_op_is_known(test->opc, test->flags) || !test->len || test->len > LNET_MTU)
 		return -EINVAL;
 	return 0;
 }
 
-static int memory_get(struct lst_unit *unit)
+static int brw_memory_get(struct lst_unit *unit)
 {
 	const struct lst_test *test = unit->test;
 
@@ -50,12 +50,12 @@ static int memory_get(struct lst_unit *unit)
 	return 0;
 }
 
-static int prepare(struct lst_unit *unit, struct lst_msg *req)
+static int brw_prepare(struct lst_unit *unit, struct lst_msg *req)
 {
 	const struct lst_test *test = unit->test;
 	struct lst_rpc *rpc = &unit->rpc;
 
-	if (memory_get(unit))
+	if (brw_memory_get(unit))
 		return -ENOMEM;
 	rpc->bulk = unit->mem + test->offset;
 	rpc->bulk_len = test->len;
@@ -69,7 +69,7 @@ static int prepare(struct lst_unit *unit, struct lst_msg *req)
 	return 0;
 }
 
-static int finish(struct lst_unit *unit, const struct lst_msg *rpy)
+static int brw_finish(struct lst_unit *unit, const struct lst_msg *rpy)
 {
 	const struct lst_test *test = unit->test;
 
@@ -81,14 +81,14 @@ static int finish(struct lst_unit *unit, const struct lst_msg *rpy)
 
 const struct lst_test_ops lst_brw_ops = {
 	.service = LST_SERVICE_BRW,
-	.take = take,
-	.prepare = prepare,
-	.finish = finish,
+	.take = brw_take,
+	.prepare = brw_prepare,
+	.finish = brw_finish,
 };
 
 /* ---- server ---------------------------------------------------------------------------------- */
 
-static int fill(struct lst_call *call)
+static int brw_fill(struct lst_call *call)
 {
 	const struct lst_brw_req *req = &call->req.brw_req;
 
@@ -99,7 +99,7 @@ static int fill(struct lst_call *call)
 	return 0;
 }
 
-static void verify(struct lst_call *call)
+static void brw_verify(struct lst_call *call)
 {
 	const struct lst_brw_req *req = &call->req.brw_req;
 
@@ -107,13 +107,13 @@ static void verify(struct lst_call *call)
 		call->rpy.brw_rpy.status = EBADMSG;
 }
 
-static u32 check(const struct lst_msg *req)
+static u32 brw_check(const struct lst_msg *req)
 {
 	const struct lst_brw_req *brw = &req->brw_req;
 
 	if (req->feats & ~LST_FEATS)
 		return EPROTO;
-	if (!is_known(brw->rw, brw->flags) || !brw->len || brw->len > LNET_MTU)
+	if (!brw_op_is_known(brw->rw, brw->flags) || !brw->len || brw->len > LNET_MTU)
 		return EINVAL;
 	if (!(req->feats & LST_FEAT_BYTES) && brw->len % LST_PAGE)
 		return EINVAL;
@@ -124,7 +124,7 @@ enum lst_verdict lst_brw_serve_locked(struct lst_call *call)
 {
 	const struct lst_brw_req *req = &call->req.brw_req;
 
-	call->rpy.brw_rpy.status = check(&call->req);
+	call->rpy.brw_rpy.status = brw_check(&call->req);
 	if (call->rpy.brw_rpy.status == EPROTO)
 		call->rpy.feats = LST_FEATS;
 	if (call->rpy.brw_rpy.status)
@@ -132,7 +132,7 @@ enum lst_verdict lst_brw_serve_locked(struct lst_call *call)
 	call->bulk_get = req->rw == LST_BRW_WRITE;
 	call->bulkid = req->bulkid;
 	call->bulk_len = req->len;
-	call->bulk_prepare = fill;
-	call->bulk_done = verify;
+	call->bulk_prepare = brw_fill;
+	call->bulk_done = brw_verify;
 	return LST_BULK;
 }

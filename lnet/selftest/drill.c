@@ -29,7 +29,7 @@ static u32 nr_dests(const struct lst_plan *p)
 	return nr;
 }
 
-static bool dest_at(const struct lst_plan *p, u32 ix, struct lnet_process *id)
+static bool drill_dest_at(const struct lst_plan *p, u32 ix, struct lnet_process *id)
 {
 	if (!p->ranges)
 		return lst_runs_at(p->run, p->nr_runs, ix, id);
@@ -54,7 +54,7 @@ static int dests_make(struct lst_drill *drill)
 	for (i = 0; i < drill->nr_dests; i++) {
 		INIT_LIST_HEAD(&drill->dest[i].asked);
 		drill->dest[i].tally = drill->pair ? &drill->pair[i] : NULL;
-		if (!dest_at(p, lst_map_next(p, &pos), &drill->dest[i].id))
+		if (!drill_dest_at(p, lst_map_next(p, &pos), &drill->dest[i].id))
 			return -EINVAL;
 	}
 	return 0;
@@ -131,7 +131,7 @@ void lst_drill_free(struct lst_drill *drill)
 
 /* ---- ADD ------------------------------------------------------------------------------------- */
 
-static bool is_there(const struct lst_batch *batch, const struct lst_plan *p)
+static bool drill_exists(const struct lst_batch *batch, const struct lst_plan *p)
 {
 	const struct lst_test *test;
 
@@ -143,7 +143,7 @@ static bool is_there(const struct lst_batch *batch, const struct lst_plan *p)
 }
 
 /* The session may have changed meanwhile. */
-static u32 join_locked(struct lst_call *call, struct lst_test *test)
+static u32 drill_join_locked(struct lst_call *call, struct lst_test *test)
 {
 	const struct lst_plan *p = &test->drill->plan;
 	struct lst *st = call->st;
@@ -152,7 +152,7 @@ static u32 join_locked(struct lst_call *call, struct lst_test *test)
 
 	if (batch && lst_batch_is_busy(batch))
 		return EBUSY;
-	if (batch && is_there(batch, p))
+	if (batch && drill_exists(batch, p))
 		return EEXIST;
 	if (!status)
 		status = lst_test_link_locked(st->session, p->bid, (u32)p->index, test);
@@ -173,14 +173,14 @@ u32 lst_drill_add(struct lst_call *call, struct lst_plan *plan)
 	if (!rc)
 		rc = lst_serve_drills(call->st);
 	spin_lock(&call->st->lock);
-	status = rc ? (u32)-rc : join_locked(call, test);
+	status = rc ? (u32)-rc : drill_join_locked(call, test);
 	spin_unlock(&call->st->lock);
 	if (status)
 		lst_test_free(test);
 	return status;
 }
 
-static u32 add(struct lst_call *call)
+static u32 drill_call_add(struct lst_call *call)
 {
 	struct lst_plan plan = { 0 };
 	int rc = lst_plan_decode(&plan, call->bulk, call->bulk_len);
@@ -192,7 +192,7 @@ static u32 add(struct lst_call *call)
 
 static void add_done(struct lst_call *call)
 {
-	call->rpy.add_rpy.status = add(call);
+	call->rpy.add_rpy.status = drill_call_add(call);
 	spin_lock(&call->st->lock);
 	call->rpy.add_rpy.sid = lst_session_sid_locked(call->st);
 	spin_unlock(&call->st->lock);
@@ -242,7 +242,7 @@ static u32 nr_pairs(const struct lst_test *test)
 }
 
 /* Tally of all destinations (0) or of one. NULL: there is none. */
-static const struct lst_tally *tally_of(const struct lst_test *test, u32 dest)
+static const struct lst_tally *drill_tally_at(const struct lst_test *test, u32 dest)
 {
 	if (dest > nr_pairs(test))
 		return NULL;
@@ -277,7 +277,7 @@ static void test_write(u8 *buf, const struct lst_test *test, u32 dest)
 {
 	struct lnet_nid nid = dest_nid(test, dest);
 
-	lst_tally_encode(tally_of(test, dest), buf);
+	lst_tally_encode(drill_tally_at(test, dest), buf);
 	if (test->drill) {
 		numbers_write(buf + LST_TALLY_WIRE, test->drill);
 		lst_rails_encode(test->drill, buf + LST_TALLY_RAILS);
@@ -322,7 +322,7 @@ static int tally_write(struct lst_call *call)
 	rails_look(call);
 	spin_lock(&call->st->lock);
 	test = test_find_locked(call);
-	if (test && tally_of(test, dest)) {
+	if (test && drill_tally_at(test, dest)) {
 		test_write(call->bulk, test, dest);
 		rc = 0;
 	}
@@ -339,7 +339,7 @@ enum lst_verdict lst_tally_serve_locked(struct lst_call *call)
 	rpy->got_ns = lst_now(call->st);
 	rpy->status = lst_session_check_locked(call, &req->sid);
 	test = rpy->status ? NULL : test_find_locked(call);
-	if (!rpy->status && (!test || !tally_of(test, req->dest)))
+	if (!rpy->status && (!test || !drill_tally_at(test, req->dest)))
 		rpy->status = ENOENT;
 	rpy->nr_dests = test ? nr_pairs(test) : 0;
 	rpy->sid = lst_session_sid_locked(call->st);

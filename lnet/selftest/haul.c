@@ -61,7 +61,7 @@ static struct lst_store *out_of(struct lst_haul *h)
 	return h->drill->plan.mode == LST_MODE_BACK ? &h->in : &h->out;
 }
 
-static int memory_get(struct lst_haul *h)
+static int haul_memory_get(struct lst_haul *h)
 {
 	const struct lst_plan *p = &h->drill->plan;
 
@@ -82,7 +82,7 @@ static void flow_locked(struct lst_flow *flow, u64 now, u32 bytes)
 	flow->bytes += bytes;
 }
 
-static void answer_locked(struct lst_haul *h, u32 status)
+static void haul_reply_locked(struct lst_haul *h, u32 status)
 {
 	h->call->rpy.drill_rpy.status = status;
 	h->drill->nr_served++;
@@ -90,9 +90,9 @@ static void answer_locked(struct lst_haul *h, u32 status)
 	h->call = NULL;
 }
 
-static void begin_locked(struct lst_haul *h);
+static void haul_start_locked(struct lst_haul *h);
 
-static void take_locked(struct lst_haul *h, struct lst_call *call)
+static void haul_call_set_locked(struct lst_haul *h, struct lst_call *call)
 {
 	h->call = call;
 	h->req = call->req.drill_req;
@@ -101,7 +101,7 @@ static void take_locked(struct lst_haul *h, struct lst_call *call)
 }
 
 /* A transfer that has ended passes its memory to a queued one. */
-static bool next_locked(struct lst_haul *h)
+static bool haul_next_locked(struct lst_haul *h)
 {
 	struct lst_drill *drill = h->drill;
 	struct lst_haul *next = list_first_entry_or_null(&drill->queued, struct lst_haul, link);
@@ -110,19 +110,19 @@ static bool next_locked(struct lst_haul *h)
 		return false;
 	list_del(&next->link);
 	drill->nr_queued--;
-	take_locked(h, next->call);
+	haul_call_set_locked(h, next->call);
 	kfree(next);
-	begin_locked(h);
+	haul_start_locked(h);
 	return true;
 }
 
-static void put_locked(struct lst_haul *h)
+static void haul_put_locked(struct lst_haul *h)
 {
 	struct lst_drill *drill = h->drill;
 
 	if (--h->nr_open)
 		return;
-	if (!next_locked(h)) {
+	if (!haul_next_locked(h)) {
 		drill->nr_hauls--;
 		list_add(&h->link, &drill->hauls);
 	}
@@ -156,7 +156,7 @@ static void get_put_locked(struct lst_haul *h)
 
 /* ---- moving ---------------------------------------------------------------------------------- */
 
-static void part_locked(struct lst_haul *h, const struct lnet_event *ev, bool get)
+static void haul_part_locked(struct lst_haul *h, const struct lnet_event *ev, bool get)
 {
 	struct lst *st = h->drill->st;
 
@@ -176,25 +176,25 @@ static void on_got(const struct lnet_event *ev)
 	struct lst *st = h->drill->st;
 
 	lst_enter(st);
-	part_locked(h, ev, true);
+	haul_part_locked(h, ev, true);
 	h->got += ev->status ? 0 : ev->mlength;
 	if (ev->unlinked) {
 		get_put_locked(h);
-		put_locked(h);
+		haul_put_locked(h);
 	}
 	spin_unlock(&st->lock);
 	lst_run(st);
 }
 
-static void on_put(const struct lnet_event *ev)
+static void on_haul_put(const struct lnet_event *ev)
 {
 	struct lst_haul *h = ev->user_ptr;
 	struct lst *st = h->drill->st;
 
 	lst_enter(st);
-	part_locked(h, ev, false);
+	haul_part_locked(h, ev, false);
 	if (ev->unlinked)
-		put_locked(h);
+		haul_put_locked(h);
 	spin_unlock(&st->lock);
 	lst_run(st);
 }
@@ -202,7 +202,7 @@ static void on_put(const struct lnet_event *ev)
 static int part_move(struct lst_haul *h, struct lst_store *store, u32 part, u64 bits, bool get)
 {
 	struct lnet_md_cfg cfg = { .threshold = 1, .cpt = -1, .user_ptr = h,
-				   .handler = get ? on_got : on_put };
+				   .handler = get ? on_got : on_haul_put };
 	struct lst *st = h->drill->st;
 	struct lnet_xfer x;
 	int rc;
@@ -226,7 +226,7 @@ static int part_move(struct lst_haul *h, struct lst_store *store, u32 part, u64 
 	return 0;
 }
 
-static void move(struct lst_haul *h, struct lst_store *store, bool get)
+static void haul_move(struct lst_haul *h, struct lst_store *store, bool get)
 {
 	const struct lst_plan *p = &h->drill->plan;
 	u64 bits = h->req.bulkid + (!get && lst_plan_goes_out(p) ? store->nr_parts : 0);
@@ -254,7 +254,7 @@ static void flow_begin_locked(struct lst_flow *flow, u64 now)
 		flow->first_ns = now;
 }
 
-static void give(struct lst_haul *h)
+static void haul_data_send(struct lst_haul *h)
 {
 	struct lst_drill *drill = h->drill;
 	bool back = drill->plan.mode == LST_MODE_BACK;
@@ -267,7 +267,7 @@ static void give(struct lst_haul *h)
 	flow_begin_locked(&drill->from_node, lst_now(drill->st));
 	spin_unlock(&drill->st->lock);
 	h->put = true;
-	move(h, out_of(h), false);
+	haul_move(h, out_of(h), false);
 }
 
 /* Checks fetched data; also 0 if the plan has none. */
@@ -299,10 +299,10 @@ static void fetched_run(struct lst_job *job)
 	u32 status = READ_ONCE(h->failed) ? EIO : haul_check(h);
 
 	if (!status && lst_plan_comes_in(&h->drill->plan) && !h->put)
-		give(h);
+		haul_data_send(h);
 	spin_lock(&st->lock);
-	answer_locked(h, h->failed ? EIO : status);
-	put_locked(h);
+	haul_reply_locked(h, h->failed ? EIO : status);
+	haul_put_locked(h);
 	spin_unlock(&st->lock);
 }
 
@@ -311,18 +311,18 @@ static void haul_run(struct lst_job *job)
 	struct lst_haul *h = container_of(job, struct lst_haul, job);
 	const struct lst_plan *p = &h->drill->plan;
 	struct lst *st = h->drill->st;
-	int rc = memory_get(h);
+	int rc = haul_memory_get(h);
 
 	if (!rc && lst_plan_goes_out(p))
 		lst_verify_spoil(&h->drill->verifier, &h->in);
 	if (!rc && p->mode == LST_MODE_BOTH)
-		give(h);
+		haul_data_send(h);
 	if (!rc && lst_plan_goes_out(p))
-		move(h, &h->in, true);
+		haul_move(h, &h->in, true);
 	spin_lock(&st->lock);
 	h->failed |= rc != 0;
 	get_put_locked(h);
-	put_locked(h);
+	haul_put_locked(h);
 	spin_unlock(&st->lock);
 }
 
@@ -350,7 +350,7 @@ static struct lst_haul *haul_get(struct lst_drill *drill)
 	return h;
 }
 
-static void begin_locked(struct lst_haul *h)
+static void haul_start_locked(struct lst_haul *h)
 {
 	struct lst_drill *drill = h->drill;
 
@@ -372,7 +372,7 @@ static enum lst_verdict haul_begin_locked(struct lst_call *call, struct lst_dril
 		return LST_REPLY;
 	}
 	h->drill = drill;
-	take_locked(h, call);
+	haul_call_set_locked(h, call);
 	drill->test->session->nr_running++;
 	if (waits) {
 		list_add_tail(&h->link, &drill->queued);
@@ -380,7 +380,7 @@ static enum lst_verdict haul_begin_locked(struct lst_call *call, struct lst_dril
 		return LST_LATER;
 	}
 	drill->max_hauls = max(drill->max_hauls, ++drill->nr_hauls);
-	begin_locked(h);
+	haul_start_locked(h);
 	return LST_LATER;
 }
 

@@ -42,7 +42,7 @@ static u32 shuffle(u32 x, u32 half, u64 seed, int by)
 }
 
 /* A bijection of the numbers below @nr. */
-static u32 walk(u32 x, u32 nr, u64 seed, int by)
+static u32 number_permute(u32 x, u32 nr, u64 seed, int by)
 {
 	u32 half = half_bits(nr);
 
@@ -55,14 +55,14 @@ static u32 walk(u32 x, u32 nr, u64 seed, int by)
 /* All nodes form one cycle, in an order by @seed, so no node is its own successor. */
 static u32 successor(u32 x, u32 nr, u64 seed)
 {
-	u32 place = walk(x, nr, seed, -1);
+	u32 place = number_permute(x, nr, seed, -1);
 
-	return walk(place + 1 < nr ? place + 1 : 0, nr, seed, 1);
+	return number_permute(place + 1 < nr ? place + 1 : 0, nr, seed, 1);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static struct row row_of(const struct lst_plan *p, u32 i)
+static struct row map_row_of(const struct lst_plan *p, u32 i)
 {
 	u32 n = (u32)p->nr_from, m = (u32)p->nr_to, span = (u32)min(p->span, p->nr_to), rest;
 
@@ -94,7 +94,7 @@ static struct row row_of(const struct lst_plan *p, u32 i)
 
 static bool sends(const struct lst_plan *p, u32 i, u32 j)
 {
-	struct row row = row_of(p, i);
+	struct row row = map_row_of(p, i);
 	u32 m = (u32)p->nr_to, far = j >= row.first ? j - row.first : j + (m - row.first);
 
 	return far < row.nr && !(p->same && i == j);
@@ -103,7 +103,7 @@ static bool sends(const struct lst_plan *p, u32 i, u32 j)
 static u32 next_server(const struct lst_plan *p, u32 *pos)
 {
 	u32 self = (u32)p->self, m = (u32)p->nr_to, j;
-	struct row row = row_of(p, self);
+	struct row row = map_row_of(p, self);
 
 	while (*pos < row.nr) {
 		u32 left = m - row.first, at = (*pos)++;

@@ -42,7 +42,7 @@ void lst_slot_fill(struct lst_slot *slot, u32 round)
 		lst_verify_spoil(&drill->verifier, &slot->in);
 }
 
-static bool is_in(const struct lst_slot *slot, u32 offer)
+static bool offer_is_inbound(const struct lst_slot *slot, u32 offer)
 {
 	const struct lst_plan *p = &slot->drill->plan;
 
@@ -56,7 +56,7 @@ static void on_offer(const struct lnet_event *ev);
 static int offer_attach(struct lst_offer *offer, u64 bits, lnet_md_t *md)
 {
 	struct lst_slot *slot = offer->slot;
-	bool in = is_in(slot, offer->ix);
+	bool in = offer_is_inbound(slot, offer->ix);
 	const struct lst_store *store = in ? &slot->in : &slot->out;
 	struct lnet_process any = { .nid = LNET_NID_ANY, .pid = LNET_PID_ANY };
 	struct lnet_md_cfg cfg = { .threshold = 1, .cpt = -1, .user_ptr = offer,
@@ -122,13 +122,13 @@ int lst_offers_make(struct lst_slot *slot)
 
 static u32 len_of(const struct lst_slot *slot, u32 offer)
 {
-	const struct lst_store *store = is_in(slot, offer) ? &slot->in : &slot->out;
+	const struct lst_store *store = offer_is_inbound(slot, offer) ? &slot->in : &slot->out;
 
 	return min(LNET_MTU, store->len - offer % store->nr_parts * LNET_MTU);
 }
 
-static void moved_locked(struct lst_slot *slot, const struct lst_offer *offer,
-			 const struct lnet_event *ev)
+static void offer_moved_locked(struct lst_slot *slot, const struct lst_offer *offer,
+			       const struct lnet_event *ev)
 {
 	bool in = ev->kind == LNET_EVENT_PUT;
 	struct lst_rail *rail;
@@ -156,7 +156,7 @@ static void on_offer(const struct lnet_event *ev)
 
 	lst_enter(st);
 	if (ev->kind != LNET_EVENT_UNLINK && !ev->status)
-		moved_locked(slot, offer, ev);
+		offer_moved_locked(slot, offer, ev);
 	else if (ev->status && !offer->alone && slot->begun && !slot->unlink)
 		lst_slot_lost_locked(slot);
 	alone = offer->alone;

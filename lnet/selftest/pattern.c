@@ -7,14 +7,14 @@
 #define WORD	8U
 
 /* Any length: the last word may be truncated. */
-static void fill(u8 *mem, u32 len, u64 word)
+static void pattern_fill(u8 *mem, u32 len, u64 word)
 {
 	for (; len >= WORD; mem += WORD, len -= WORD)
 		memcpy(mem, &word, WORD);
 	memcpy(mem, &word, len);
 }
 
-static bool is_filled(const u8 *mem, u32 len, u64 word)
+static bool pattern_is_filled(const u8 *mem, u32 len, u64 word)
 {
 	for (; len >= WORD; mem += WORD, len -= WORD)
 		if (memcmp(mem, &word, WORD))
@@ -35,7 +35,7 @@ static u32 last_word(u32 len)
 void lst_pattern_fill(u8 *mem, u32 len, enum lst_check check)
 {
 	if (check == LST_CHECK_SIMPLE || check == LST_CHECK_FULL)
-		fill(mem, len, PATTERN);
+		pattern_fill(mem, len, PATTERN);
 }
 
 void lst_pattern_poison(u8 *mem, u32 len, enum lst_check check)
@@ -43,11 +43,11 @@ void lst_pattern_poison(u8 *mem, u32 len, enum lst_check check)
 	u32 last = last_word(len);
 
 	if (check == LST_CHECK_FULL)
-		fill(mem, len, POISON);
+		pattern_fill(mem, len, POISON);
 	if (check != LST_CHECK_SIMPLE)
 		return;
-	fill(mem, min(len, WORD), POISON);
-	fill(mem + last, min(len, WORD), POISON);
+	pattern_fill(mem, min(len, WORD), POISON);
+	pattern_fill(mem + last, min(len, WORD), POISON);
 }
 
 bool lst_pattern_good(const u8 *mem, u32 len, enum lst_check check, bool swapped)
@@ -56,9 +56,9 @@ bool lst_pattern_good(const u8 *mem, u32 len, enum lst_check check, bool swapped
 	u32 last = last_word(len);
 
 	if (check == LST_CHECK_FULL)
-		return is_filled(mem, len, word);
+		return pattern_is_filled(mem, len, word);
 	if (check == LST_CHECK_SIMPLE)
-		return is_filled(mem, min(len, WORD), word) &&
-		       is_filled(mem + last, min(len, WORD), word);
+		return pattern_is_filled(mem, min(len, WORD), word) &&
+		       pattern_is_filled(mem + last, min(len, WORD), word);
 	return true;
 }

@@ -2,12 +2,12 @@
 /* The test "ping": a request with a number, and a reply with the same number. */
 #include "service.h"
 
-static int take(struct lst_test *test, const struct lst_msg *req)
+static int ping_take(struct lst_test *test, const struct lst_msg *req)
 {
 	return 0;
 }
 
-static int prepare(struct lst_unit *unit, struct lst_msg *req)
+static int ping_prepare(struct lst_unit *unit, struct lst_msg *req)
 {
 	u32 nsec;
 
@@ -19,7 +19,7 @@ static int prepare(struct lst_unit *unit, struct lst_msg *req)
 	return 0;
 }
 
-static int finish(struct lst_unit *unit, const struct lst_msg *rpy)
+static int ping_finish(struct lst_unit *unit, const struct lst_msg *rpy)
 {
 	u32 seq = unit->seq++;
 
@@ -28,9 +28,9 @@ static int finish(struct lst_unit *unit, const struct lst_msg *rpy)
 
 const struct lst_test_ops lst_ping_ops = {
 	.service = LST_SERVICE_PING,
-	.take = take,
-	.prepare = prepare,
-	.finish = finish,
+	.take = ping_take,
+	.prepare = ping_prepare,
+	.finish = ping_finish,
 };
 
 enum lst_verdict lst_ping_serve_locked(struct lst_call *call)

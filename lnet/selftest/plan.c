@@ -31,14 +31,14 @@ const u32 lst_nr_plan_words = ARRAY_SIZE(lst_plan_words);
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
-static u32 last_of(const struct lnet_nid *nid)
+static u32 nid_last_word(const struct lnet_nid *nid)
 {
 	return get_unaligned_be32((const u8 *)nid->addr + (nid->size & ~3U));
 }
 
 static void nid_step(struct lnet_nid *nid, u32 by)
 {
-	put_unaligned_be32(last_of(nid) + by, (u8 *)nid->addr + (nid->size & ~3U));
+	put_unaligned_be32(nid_last_word(nid) + by, (u8 *)nid->addr + (nid->size & ~3U));
 }
 
 void lst_runs_add(struct lst_run *run, u32 *nr, const struct lnet_process *id)
@@ -50,7 +50,7 @@ void lst_runs_add(struct lst_run *run, u32 *nr, const struct lnet_process *id)
 		next = last->first.nid;
 		nid_step(&next, last->nr);
 	}
-	if (last && last_of(&next) && lnet_nid_same(&next, &id->nid) &&
+	if (last && nid_last_word(&next) && lnet_nid_same(&next, &id->nid) &&
 	    last->first.pid == id->pid) {
 		last->nr++;
 		return;
@@ -109,13 +109,13 @@ static int runs_decode(struct lst_plan *p, const u8 *buf)
 		nr += run->nr;
 		if (!run->nr || !lnet_nid_is_sane(&run->first.nid) ||
 		    lnet_nid_is_any(&run->first.nid) ||
-		    last_of(&run->first.nid) + (u64)run->nr - 1 > U32_MAX)
+		    nid_last_word(&run->first.nid) + (u64)run->nr - 1 > U32_MAX)
 			return -EINVAL;
 	}
 	return nr == (p->back ? p->nr_from : p->nr_to) ? 0 : -EINVAL;
 }
 
-static bool fits(const struct lst_plan *p)
+static bool plan_fits(const struct lst_plan *p)
 {
 	u32 i;
 
@@ -147,7 +147,7 @@ int lst_plan_decode(struct lst_plan *p, const u8 *buf, u32 len)
 	p->nr_runs = (u32)nr_runs;
 	for (i = 0; i < ARRAY_SIZE(rows); i++)
 		*(u64 *)((u8 *)p + rows[i].at) = get_unaligned_le64(buf + 16 + 8 * i);
-	if (!fits(p))
+	if (!plan_fits(p))
 		return -EINVAL;
 	rc = p->nr_runs ? runs_decode(p, buf + HEAD_SIZE) : 0;
 	if (rc) {

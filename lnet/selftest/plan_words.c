@@ -31,7 +31,7 @@ bool lst_plan_is_ours(const char *type, const char *text, u32 len)
 	return false;
 }
 
-static int words_read(struct lst_plan *p, const char *text, u32 len)
+static int plan_words_read(struct lst_plan *p, const char *text, u32 len)
 {
 	u32 i;
 
@@ -54,7 +54,7 @@ static int words_read(struct lst_plan *p, const char *text, u32 len)
 int lst_plan_read(struct lst_plan *p, const char *type, const char *text, u32 len)
 {
 	p->what = strcmp(type, "ping") ? LST_WHAT_BULK : LST_WHAT_PING;
-	if (words_read(p, text, len))
+	if (plan_words_read(p, text, len))
 		return -EINVAL;
 	if (p->what == LST_WHAT_BULK && !lst_body_word(text, len, "size"))
 		p->size = LNET_MTU;

@@ -5,7 +5,7 @@
  */
 #include "service.h"
 
-static void on_event(const struct lnet_event *ev);
+static void on_rpc_event(const struct lnet_event *ev);
 
 void lst_rpc_init_locked(struct lst_rpc *rpc, struct lst *st, const struct lnet_process *target)
 {
@@ -28,7 +28,7 @@ void lst_rpc_init_locked(struct lst_rpc *rpc, struct lst *st, const struct lnet_
 /* ---- the end --------------------------------------------------------------------------------- */
 
 /* Drops one of nr_open. True: the request has ended; the caller calls done() without the lock. */
-static bool put_locked(struct lst_rpc *rpc)
+static bool rpc_put_locked(struct lst_rpc *rpc)
 {
 	if (--rpc->nr_open)
 		return false;
@@ -53,7 +53,7 @@ static lnet_md_t md_of(struct lst_rpc *rpc, unsigned int kind)
 	return md;
 }
 
-static void unlink_run(struct lst_job *job)
+static void rpc_unlink_run(struct lst_job *job)
 {
 	struct lst_rpc *rpc = container_of(job, struct lst_rpc, job);
 	struct lst *st = rpc->st;
@@ -70,21 +70,21 @@ static void unlink_run(struct lst_job *job)
 		lnet_md_unlink(st->ln, rpc->out_md);
 	spin_lock(&st->lock);
 	rpc->unlinking = false;
-	over = put_locked(rpc);
+	over = rpc_put_locked(rpc);
 	spin_unlock(&st->lock);
 	if (over)
 		rpc->done(rpc);
 }
 
 /* Withdraws posted memory. During the start, the starter does so at the end. */
-static void unlink_locked(struct lst_rpc *rpc)
+static void rpc_unlink_locked(struct lst_rpc *rpc)
 {
 	rpc->unlink = true;
 	if (rpc->starting || rpc->unlinking)
 		return;
 	rpc->unlinking = true;
 	rpc->nr_open++;
-	lst_queue_locked(rpc->st, &rpc->job, unlink_run);
+	lst_queue_locked(rpc->st, &rpc->job, rpc_unlink_run);
 }
 
 void lst_rpc_fail_locked(struct lst_rpc *rpc, int status)
@@ -94,10 +94,10 @@ void lst_rpc_fail_locked(struct lst_rpc *rpc, int status)
 		return;
 	rpc->status = status;
 	list_move_tail(&rpc->link, &rpc->st->ending);
-	unlink_locked(rpc);
+	rpc_unlink_locked(rpc);
 }
 
-static void error_locked(struct lst_rpc *rpc, int status)
+static void rpc_error_locked(struct lst_rpc *rpc, int status)
 {
 	if (!rpc->status)
 		rpc->st->c[LST_C_rpc_errors]++;
@@ -150,13 +150,13 @@ static void md_made(struct lst_rpc *rpc, enum lst_md_kind kind, lnet_md_t handle
 	spin_unlock(&rpc->st->lock);
 }
 
-static int post(struct lst_rpc *rpc, enum lst_md_kind kind, u64 bits, void *mem, u32 len,
-		u32 options)
+static int rpc_md_post(struct lst_rpc *rpc, enum lst_md_kind kind, u64 bits, void *mem, u32 len,
+		       u32 options)
 {
 	struct lnet_process any = { .nid = LNET_NID_ANY, .pid = LNET_PID_ANY };
 	struct lst_rpc_md *md = md_open(rpc, kind);
 	struct lnet_md_cfg cfg = { .start = mem, .length = len, .threshold = 1, .cpt = -1,
-				   .options = options, .user_ptr = md, .handler = on_event };
+				   .options = options, .user_ptr = md, .handler = on_rpc_event };
 	lnet_md_t handle = { 0 };
 	lnet_me_t me;
 	int rc;
@@ -171,14 +171,14 @@ static int post(struct lst_rpc *rpc, enum lst_md_kind kind, u64 bits, void *mem,
 	return rc;
 }
 
-static void on_sent(const struct lnet_event *ev)
+static void on_rpc_sent(const struct lnet_event *ev)
 {
 	struct lst_out *out = ev->user_ptr;
 	struct lst *st = out->st;
 
 	lst_enter(st);
 	if (out->rpc && ev->status && !out->rpc->replied)
-		error_locked(out->rpc, ev->status);
+		rpc_error_locked(out->rpc, ev->status);
 	if (ev->unlinked) {
 		if (out->rpc)
 			out->rpc->out = NULL;
@@ -214,12 +214,12 @@ static void out_free(struct lst_rpc *rpc)
 	spin_unlock(&rpc->st->lock);
 }
 
-static int send(struct lst_rpc *rpc)
+static int rpc_send(struct lst_rpc *rpc)
 {
 	struct lst_out *out = out_new(rpc);
 	struct lnet_md_cfg cfg = { .start = out ? out->buf : NULL, .length = LST_MSG_SIZE,
 				   .threshold = 1, .cpt = -1, .user_ptr = out,
-				   .handler = on_sent };
+				   .handler = on_rpc_sent };
 	struct lnet_xfer x;
 	int rc = out ? lnet_md_bind(rpc->st->ln, &cfg, LNET_UNLINK, &rpc->out_md) : -ENOMEM;
 
@@ -245,20 +245,20 @@ static void start_run(struct lst_job *job)
 	bool over;
 
 	if (!rc)
-		rc = post(rpc, LST_MD_RPY, rpc->rpyid, rpc->reply, LST_MSG_SIZE,
-			  LNET_MD_OP_PUT | LNET_MD_TRUNCATE);
+		rc = rpc_md_post(rpc, LST_MD_RPY, rpc->rpyid, rpc->reply, LST_MSG_SIZE,
+				 LNET_MD_OP_PUT | LNET_MD_TRUNCATE);
 	if (!rc && rpc->bulk)
-		rc = post(rpc, LST_MD_BULK, rpc->bulkid, rpc->bulk, rpc->bulk_len,
-			  rpc->bulk_options);
+		rc = rpc_md_post(rpc, LST_MD_BULK, rpc->bulkid, rpc->bulk, rpc->bulk_len,
+				 rpc->bulk_options);
 	if (!rc)
-		rc = send(rpc);
+		rc = rpc_send(rpc);
 	spin_lock(&st->lock);
 	rpc->starting = false;
 	if (rc)
-		error_locked(rpc, rc);
+		rpc_error_locked(rpc, rc);
 	if (rpc->unlink)
-		unlink_locked(rpc);
-	over = put_locked(rpc);
+		rpc_unlink_locked(rpc);
+	over = rpc_put_locked(rpc);
 	spin_unlock(&st->lock);
 	if (over)
 		rpc->done(rpc);
@@ -301,7 +301,7 @@ void lst_rpc_post_locked(struct lst_rpc *rpc, struct lst_msg *req, u64 timeout_n
 /* ---- events ---------------------------------------------------------------------------------- */
 
 /* The reply shows that the server has fetched the memory. */
-static void leave_locked(struct lst_rpc *rpc)
+static void rpc_md_detach_locked(struct lst_rpc *rpc)
 {
 	struct lst_rpc_md *md = rpc->md[LST_MD_BULK];
 
@@ -321,19 +321,19 @@ static void replied_locked(struct lst_rpc *rpc, const struct lnet_event *ev)
 
 	rpc->replied = true;
 	if (rc)
-		error_locked(rpc, rc);
+		rpc_error_locked(rpc, rc);
 	else if (rpc->bulk && rpy.status)
-		unlink_locked(rpc);	/* the server will not access it */
+		rpc_unlink_locked(rpc);	/* the server will not access it */
 	else
-		leave_locked(rpc);
+		rpc_md_detach_locked(rpc);
 }
 
-static void moved_locked(struct lst_rpc *rpc, const struct lnet_event *ev)
+static void rpc_moved_locked(struct lst_rpc *rpc, const struct lnet_event *ev)
 {
 	rpc->moved = true;
 	rpc->st->c[ev->kind == LNET_EVENT_PUT ? LST_C_bulk_get : LST_C_bulk_put] += ev->mlength;
 	if (ev->mlength != rpc->bulk_len)
-		error_locked(rpc, -EMSGSIZE);
+		rpc_error_locked(rpc, -EMSGSIZE);
 }
 
 static void event_locked(struct lst_rpc *rpc, enum lst_md_kind kind, const struct lnet_event *ev)
@@ -344,11 +344,11 @@ static void event_locked(struct lst_rpc *rpc, enum lst_md_kind kind, const struc
 	if (ev->status && rpc->unlink)
 		return;
 	if (ev->status)
-		error_locked(rpc, ev->status);
+		rpc_error_locked(rpc, ev->status);
 	else if (kind == LST_MD_RPY)
 		replied_locked(rpc, ev);
 	else
-		moved_locked(rpc, ev);
+		rpc_moved_locked(rpc, ev);
 }
 
 static void alone_locked(struct lst *st, const struct lnet_event *ev)
@@ -357,7 +357,7 @@ static void alone_locked(struct lst *st, const struct lnet_event *ev)
 		st->c[LST_C_bulk_put] += ev->mlength;
 }
 
-static void on_event(const struct lnet_event *ev)
+static void on_rpc_event(const struct lnet_event *ev)
 {
 	struct lst_rpc_md *md = ev->user_ptr;
 	struct lst_rpc *rpc;
@@ -372,7 +372,7 @@ static void on_event(const struct lnet_event *ev)
 		alone_locked(st, ev);
 	if (ev->unlinked) {
 		md_close_locked(md);
-		over = rpc && put_locked(rpc);
+		over = rpc && rpc_put_locked(rpc);
 	}
 	spin_unlock(&st->lock);
 	if (over)

@@ -6,7 +6,7 @@
 
 /* ---- buffers --------------------------------------------------------------------------------- */
 
-static void on_request(const struct lnet_event *ev);
+static void on_service_request(const struct lnet_event *ev);
 static void on_drill(const struct lnet_event *ev);
 
 /* No memory: the portal has its other buffer, and this one is posted later. */
@@ -25,7 +25,7 @@ static void post_run(struct lst_job *job)
 				   .max_size = drill ? LST_DRILL_MAX : LST_MSG_SIZE,
 				   .threshold = LNET_THRESHOLD_INF, .cpt = -1, .user_ptr = b,
 				   .options = LNET_MD_OP_PUT | LNET_MD_MAX_SIZE | LNET_MD_TRUNCATE,
-				   .handler = drill ? on_drill : on_request };
+				   .handler = drill ? on_drill : on_service_request };
 	bool stopping;
 	lnet_me_t me;
 	int rc = lnet_me_attach(b->st->ln, b->portal, &any, 0, ~0ULL, LNET_UNLINK, LNET_INS_AFTER,
@@ -42,7 +42,7 @@ static void post_run(struct lst_job *job)
 		lnet_md_unlink(b->st->ln, b->md);
 }
 
-static void unlink_run(struct lst_job *job)
+static void buffer_unlink_run(struct lst_job *job)
 {
 	struct lst_buffer *b = container_of(job, struct lst_buffer, job);
 
@@ -145,7 +145,7 @@ void lst_serve_free(struct lst *st)
 #define SPARE_MIN	65536U		/* bytes from which memory is cached for the next call */
 #define SPARES_MAX	16U
 
-static bool is_large(u32 len)
+static bool bulk_is_large(u32 len)
 {
 	return len >= SPARE_MIN && len <= LNET_MTU;
 }
@@ -155,7 +155,7 @@ static void *mem_get(struct lst *st, u32 len)
 {
 	struct list_head *spare = NULL;
 
-	if (!is_large(len))
+	if (!bulk_is_large(len))
 		return lst_memory(len);
 	spin_lock(&st->lock);
 	if (st->nr_spares) {
@@ -171,7 +171,7 @@ static void mem_put(struct lst *st, void *mem, u32 len)
 {
 	bool kept = false;
 
-	if (mem && is_large(len)) {
+	if (mem && bulk_is_large(len)) {
 		spin_lock(&st->lock);
 		kept = st->nr_spares < SPARES_MAX && st->session;
 		if (kept) {
@@ -203,7 +203,7 @@ static void bulk_run(struct lst_job *job);
 
 static u64 mem_size(u32 len)
 {
-	return is_large(len) ? LNET_MTU : len;
+	return bulk_is_large(len) ? LNET_MTU : len;
 }
 
 static bool is_unused(const struct lst_share *share)
@@ -247,7 +247,7 @@ static void call_unlink_locked(struct lst_call *call)
 }
 
 /* If no other call has memory, a call of any size may start. */
-static bool has_room(const struct lst *st, const struct lst_share *share, u64 size)
+static bool share_has_room(const struct lst *st, const struct lst_share *share, u64 size)
 {
 	return (!share->used || share->used + size <= LST_BULK_SHARE) &&
 	       (!st->bulk_used || st->bulk_used + size <= LST_BULK_MAX);
@@ -267,7 +267,7 @@ static void bulk_want_locked(struct lst_call *call)
 	struct lst *st = call->st;
 
 	if (list_empty(&call->share->waits) &&
-	    has_room(st, call->share, mem_size(call->bulk_len))) {
+	    share_has_room(st, call->share, mem_size(call->bulk_len))) {
 		bulk_start_locked(call);
 		return;
 	}
@@ -293,7 +293,7 @@ static void bulk_return_locked(struct lst_call *call)
 		struct lst_call *next = list_first_entry_or_null(&share->waits, struct lst_call,
 								 job.link);
 
-		if (!next || !has_room(st, share, mem_size(next->bulk_len)))
+		if (!next || !share_has_room(st, share, mem_size(next->bulk_len)))
 			continue;
 		list_del_init(&next->job.link);
 		bulk_start_locked(next);
@@ -363,7 +363,7 @@ static void dropped(struct lst_call *call)
 }
 
 /* Handles events of replies, and of PUTs that carry bulk data. */
-static void on_sent(const struct lnet_event *ev)
+static void on_call_sent(const struct lnet_event *ev)
 {
 	struct lst_call *call = ev->user_ptr;
 	struct lst *st = call->st;
@@ -383,7 +383,7 @@ static void reply(struct lst_call *call)
 	u8 *mem = call->echo ? call->bulk : call->buf;
 
 	lst_msg_encode(mem, &call->rpy);
-	if (transfer(call, mem, call->rpy_len, on_sent, call->req.rpyid, false))
+	if (transfer(call, mem, call->rpy_len, on_call_sent, call->req.rpyid, false))
 		dropped(call);
 }
 
@@ -450,9 +450,9 @@ static void on_fetched(const struct lnet_event *ev)
  * The reply follows the put at once, as the client waits for both, in any order. LNet may report
  * the delivery of the put late.
  */
-static int put(struct lst_call *call)
+static int call_bulk_put(struct lst_call *call)
 {
-	int rc = transfer(call, call->bulk, call->bulk_len, on_sent, call->bulkid, false);
+	int rc = transfer(call, call->bulk, call->bulk_len, on_call_sent, call->bulkid, false);
 
 	if (rc)
 		return rc;
@@ -477,7 +477,7 @@ static void bulk_run(struct lst_job *job)
 	if (!rc && call->bulk_get)
 		rc = transfer(call, call->bulk, call->bulk_len, on_fetched, call->bulkid, true);
 	else if (!rc)
-		rc = put(call);
+		rc = call_bulk_put(call);
 	if (rc)
 		dropped(call);
 	call_put(call);
@@ -620,7 +620,7 @@ static void arrived(const struct lnet_event *ev, int (*decode)(struct lst_msg *,
 	lst_run(st);
 }
 
-static void on_request(const struct lnet_event *ev)
+static void on_service_request(const struct lnet_event *ev)
 {
 	arrived(ev, lst_msg_decode, call_locked);
 }
@@ -648,7 +648,7 @@ void lst_serve_stop_locked(struct lst *st)
 
 	for (i = 0; i < LST_BUFFERS; i++)
 		if (st->buffer[i].posted && list_empty(&st->buffer[i].job.link))
-			lst_queue_locked(st, &st->buffer[i].job, unlink_run);
+			lst_queue_locked(st, &st->buffer[i].job, buffer_unlink_run);
 }
 
 bool lst_serve_stopped_locked(const struct lst *st)

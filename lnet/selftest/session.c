@@ -18,7 +18,7 @@ static const u8 legal[LST_NR_LEASES][LST_NR_LEASES] = {
 #undef EDGE
 };
 
-static void set_state(struct lst_session *s, enum lst_lease to)
+static void session_state_set(struct lst_session *s, enum lst_lease to)
 {
 	WARN_ON_ONCE(!legal[s->state][to]);
 	s->state = to;
@@ -45,7 +45,7 @@ bool lst_session_fenced_locked(const struct lst *st, const struct lst_sid *sid)
 }
 
 /* Not recorded for stock's consoles: their requests fail with ESRCH or EBUSY, not with ESTALE. */
-static void fence(struct lst *st, const struct lst_session *s)
+static void session_fence(struct lst *st, const struct lst_session *s)
 {
 	if (s->ours && !lst_session_fenced_locked(st, &s->sid))
 		st->fenced[st->nr_fenced++ % LST_FENCED_MAX] = s->sid;
@@ -53,7 +53,7 @@ static void fence(struct lst *st, const struct lst_session *s)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-static void free_run(struct lst_job *job)
+static void session_free_run(struct lst_job *job)
 {
 	struct lst_session *s = container_of(job, struct lst_session, job);
 	struct lst *st = s->st;
@@ -73,9 +73,9 @@ void lst_session_end_locked(struct lst *st, enum lst_lease how)
 
 	if (!s)
 		return;
-	set_state(s, how);
+	session_state_set(s, how);
 	if (how == LEASE_FENCED)
-		fence(st, s);
+		session_fence(st, s);
 	st->session = NULL;
 	lst_tree_end_locked(st->tree);
 	list_add_tail(&s->link, &st->zombies);
@@ -91,8 +91,8 @@ void lst_session_put_locked(struct lst *st, struct lst_session *s)
 {
 	if (--s->nr_running || s == st->session)
 		return;
-	set_state(s, LEASE_GONE);
-	lst_queue_locked(st, &s->job, free_run);
+	session_state_set(s, LEASE_GONE);
+	lst_queue_locked(st, &s->job, session_free_run);
 }
 
 /* @now 0: only returns the deadline. */
@@ -134,7 +134,7 @@ u32 lst_session_make_locked(struct lst *st, const struct lst_msg *msg)
 	lst_session_end_locked(st, LEASE_FENCED);
 	if (!++st->epoch)
 		st->epoch = 1;		/* 0 means stock */
-	set_state(s, LEASE_HELD);
+	session_state_set(s, LEASE_HELD);
 	s->st = st;
 	s->sid = req->sid;
 	strscpy(s->name, req->name, LST_NAME);
@@ -190,7 +190,7 @@ static u32 may_make(const struct lst_call *call)
 	return req->force && seen && (is_from_console(s, call) || is_silent(s)) ? 0 : EBUSY;
 }
 
-static void make_session_locked(struct lst_call *call)
+static void session_make_locked(struct lst_call *call)
 {
 	const struct lst_make_session_req *req = &call->req.make_session_req;
 	struct lst_make_session_rpy *rpy = &call->rpy.make_session_rpy;
@@ -263,7 +263,7 @@ static void debug_locked(struct lst_call *call)
 enum lst_verdict lst_session_serve_locked(struct lst_call *call)
 {
 	if (call->req.type == LST_MAKE_SESSION_REQ)
-		make_session_locked(call);
+		session_make_locked(call);
 	else if (call->req.type == LST_REMOVE_SESSION_REQ)
 		remove_session_locked(call);
 	else

@@ -4,11 +4,11 @@
 
 #define HISTORY	64U			/* rounds of which losses are recorded */
 
-static void send_run(struct lst_job *job);
+static void slot_send_run(struct lst_job *job);
 
 /* ---- scheduling ------------------------------------------------------------------------------ */
 
-static void end_locked(struct lst_slot *slot)
+static void slot_end_locked(struct lst_slot *slot)
 {
 	struct lst_test *test = slot->drill->test;
 
@@ -69,22 +69,22 @@ static void wait_locked(struct lst_slot *slot, u64 until)
 static void go_locked(struct lst_slot *slot)
 {
 	slot->state = LST_SLOT_SEND;
-	lst_queue_locked(slot->drill->st, &slot->job, send_run);
+	lst_queue_locked(slot->drill->st, &slot->job, slot_send_run);
 }
 
 /* Pauses after a failure, to limit the rate of requests to a server that is gone. */
-static void next_locked(struct lst_slot *slot, bool failed)
+static void slot_next_locked(struct lst_slot *slot, bool failed)
 {
 	u64 now = lst_now(slot->drill->st), until;
 
 	if (is_enough(slot, now) || (failed && slot->drill->plan.stop_onerr)) {
-		end_locked(slot);
+		slot_end_locked(slot);
 		return;
 	}
 	slot->due_ns = intended_ns(slot, now);
 	until = max(slot->due_ns, failed ? now + LST_PAUSE_NS : 0);
 	if (until >= slot->drill->end_ns)
-		end_locked(slot);
+		slot_end_locked(slot);
 	else if (until > now)
 		wait_locked(slot, until);
 	else
@@ -102,7 +102,7 @@ static void decided_locked(struct lst_slot *slot)
 }
 
 /* For stock's counters, which exist once per session, for all tests. */
-static void error_locked(const struct lst_slot *slot)
+static void slot_error_locked(const struct lst_slot *slot)
 {
 	struct lst_session *s = slot->drill->test->session;
 
@@ -118,7 +118,7 @@ static bool is_refused(const struct lst_drill_rpy *rpy)
 }
 
 /* Counts for the test, and for the destination if that has a tally. */
-static void count(struct lst_slot *slot, enum lst_tally_count what, u64 nr)
+static void slot_count(struct lst_slot *slot, enum lst_tally_count what, u64 nr)
 {
 	slot->drill->tally.c[what] += nr;
 	if (slot->dest->tally)
@@ -130,7 +130,7 @@ static void under_way(struct lst_slot *slot, enum lst_tally_count what)
 	slot->drill->tally.c[LST_T_under_way]--;
 	if (slot->dest->tally)
 		slot->dest->tally->c[LST_T_under_way]--;
-	count(slot, what, 1);
+	slot_count(slot, what, 1);
 }
 
 static void window(struct lst_slot *slot, u64 now)
@@ -164,16 +164,16 @@ static void received_locked(struct lst_slot *slot, bool good)
 	if (!counts(slot))
 		return;
 	under_way(slot, LST_T_received);
-	count(slot, LST_T_corrupt, !good);
-	count(slot, LST_T_refused, is_refused(&slot->rpy));
+	slot_count(slot, LST_T_corrupt, !good);
+	slot_count(slot, LST_T_refused, is_refused(&slot->rpy));
 	window(slot, slot->over_ns);
 	time_locked(slot);
 	if (is_refused(&slot->rpy))
 		return;
 	if (p->what == LST_WHAT_PING || lst_plan_goes_out(p))
-		count(slot, LST_T_bytes_out, p->size);
+		slot_count(slot, LST_T_bytes_out, p->size);
 	if (p->what == LST_WHAT_PING || lst_plan_comes_in(p))
-		count(slot, LST_T_bytes_in, p->size);
+		slot_count(slot, LST_T_bytes_in, p->size);
 }
 
 /* Call with reply and memory complete, without the lock, as it checks the memory. */
@@ -203,9 +203,9 @@ static void over_run(struct lst_job *job)
 
 	spin_lock(&st->lock);
 	if (!good || is_refused(&slot->rpy))
-		error_locked(slot);
+		slot_error_locked(slot);
 	received_locked(slot, good);
-	next_locked(slot, is_refused(&slot->rpy) || !good);
+	slot_next_locked(slot, is_refused(&slot->rpy) || !good);
 	spin_unlock(&st->lock);
 }
 
@@ -214,7 +214,7 @@ void lst_slot_put_locked(struct lst_slot *slot)
 	if (--slot->nr_open)
 		return;
 	if (slot->failed) {
-		next_locked(slot, true);
+		slot_next_locked(slot, true);
 		return;
 	}
 	decided_locked(slot);
@@ -224,7 +224,7 @@ void lst_slot_put_locked(struct lst_slot *slot)
 }
 
 /* While a slot sends, the sender withdraws the offers at the end. */
-static void unlink_locked(struct lst_slot *slot)
+static void slot_unlink_locked(struct lst_slot *slot)
 {
 	slot->unlink = true;
 	if (slot->state == LST_SLOT_SEND || slot->unlinking || !slot->offer)
@@ -240,14 +240,14 @@ void lst_slot_lost_locked(struct lst_slot *slot)
 	slot->failed = true;
 	slot->lost |= 1;
 	if (!slot->drill->test->batch->stopping)
-		error_locked(slot);
+		slot_error_locked(slot);
 	if (counts(slot)) {
 		under_way(slot, LST_T_lost);
 		window(slot, lst_now(slot->drill->st));
 	}
 	if (slot->state == LST_SLOT_ASKED)
 		slot->state = LST_SLOT_LOST;
-	unlink_locked(slot);
+	slot_unlink_locked(slot);
 	if (!slot->answered)
 		lst_slot_put_locked(slot);
 }
@@ -272,7 +272,7 @@ static void stranger_locked(struct lst_slot *slot, u32 round)
 
 	if (!round || round > slot->round || round <= slot->drill->plan.warmup)
 		return;
-	count(slot, late ? LST_T_late : LST_T_duplicated, 1);
+	slot_count(slot, late ? LST_T_late : LST_T_duplicated, 1);
 	if (age < HISTORY)
 		slot->lost &= ~(1ULL << age);
 }
@@ -313,7 +313,7 @@ void lst_drill_answer_locked(struct lst *st, const struct lnet_event *ev,
 		return;
 	}
 	if (counts(slot) && list_first_entry(&slot->dest->asked, struct lst_slot, of_dest) != slot)
-		count(slot, LST_T_reordered, 1);
+		slot_count(slot, LST_T_reordered, 1);
 	list_del_init(&slot->of_dest);
 	slot->answered = true;
 	slot->rpy = *rpy;
@@ -324,7 +324,7 @@ void lst_drill_answer_locked(struct lst *st, const struct lnet_event *ev,
 	}
 	slot->spoilt |= !is_echo(slot, rpy, mem, ev->mlength);
 	if (rpy->status)
-		unlink_locked(slot);	/* the server will not access the rest */
+		slot_unlink_locked(slot);	/* the server will not access the rest */
 	else
 		lst_offers_leave_locked(slot);
 	lst_slot_put_locked(slot);
@@ -340,7 +340,7 @@ struct letter {
 };
 
 /* LNet may release the message long after the end of the request. */
-static void on_sent(const struct lnet_event *ev)
+static void on_letter_sent(const struct lnet_event *ev)
 {
 	struct letter *letter = ev->user_ptr;
 	struct lst *st = letter->st;
@@ -397,7 +397,7 @@ static void letter_write(struct lst_slot *slot, u8 *buf, u32 len)
 	lst_msg_encode(buf, &req);
 }
 
-static int send(struct lst_slot *slot)
+static int slot_send(struct lst_slot *slot)
 {
 	const struct lst_plan *p = &slot->drill->plan;
 	struct lst *st = slot->drill->st;
@@ -405,7 +405,7 @@ static int send(struct lst_slot *slot)
 	struct letter *letter = letter_new(slot, len);
 	struct lnet_md_cfg cfg = { .start = letter ? letter->buf : NULL, .length = len,
 				   .threshold = 1, .cpt = -1, .user_ptr = letter,
-				   .handler = on_sent };
+				   .handler = on_letter_sent };
 	struct lnet_xfer x;
 	int rc;
 
@@ -433,7 +433,7 @@ static int send(struct lst_slot *slot)
 
 /* ---- a request ------------------------------------------------------------------------------- */
 
-static void begin_locked(struct lst_slot *slot, u64 now)
+static void slot_begin_locked(struct lst_slot *slot, u64 now)
 {
 	struct lst_drill *drill = slot->drill;
 
@@ -453,8 +453,8 @@ static void begin_locked(struct lst_slot *slot, u64 now)
 	drill->max_asked = max(drill->max_asked, ++drill->nr_asked);
 	if (!counts(slot))
 		return;
-	count(slot, LST_T_sent, 1);
-	count(slot, LST_T_under_way, 1);
+	slot_count(slot, LST_T_sent, 1);
+	slot_count(slot, LST_T_under_way, 1);
 	window(slot, now);
 }
 
@@ -464,11 +464,11 @@ static void sent_locked(struct lst_slot *slot, int rc)
 	if (rc && slot->begun)
 		lst_slot_lost_locked(slot);
 	else if (slot->unlink)
-		unlink_locked(slot);
+		slot_unlink_locked(slot);
 	lst_slot_put_locked(slot);
 }
 
-static void send_run(struct lst_job *job)
+static void slot_send_run(struct lst_job *job)
 {
 	struct lst_slot *slot = container_of(job, struct lst_slot, job);
 	struct lst *st = slot->drill->st;
@@ -480,15 +480,15 @@ static void send_run(struct lst_job *job)
 	spin_lock(&st->lock);
 	now = lst_now(st);
 	if (rc || is_enough(slot, now)) {
-		next_locked(slot, rc);
+		slot_next_locked(slot, rc);
 		spin_unlock(&st->lock);
 		return;
 	}
-	begin_locked(slot, now);
+	slot_begin_locked(slot, now);
 	spin_unlock(&st->lock);
 	rc = lst_offers_make(slot);
 	if (!rc)
-		rc = send(slot);
+		rc = slot_send(slot);
 	spin_lock(&st->lock);
 	sent_locked(slot, rc);
 	spin_unlock(&st->lock);
@@ -497,7 +497,7 @@ static void send_run(struct lst_job *job)
 /* ---- a run ----------------------------------------------------------------------------------- */
 
 /* Checks the rails before the first request. */
-static void begin_run(struct lst_job *job)
+static void drill_begin_run(struct lst_job *job)
 {
 	struct lst_drill *drill = container_of(job, struct lst_drill, job);
 	struct lst *st = drill->st;
@@ -510,7 +510,7 @@ static void begin_run(struct lst_job *job)
 	drill->start_ns = lst_now(st);
 	drill->end_ns = drill->plan.time ? drill->start_ns + drill->plan.time : U64_MAX;
 	for (i = 0; i < drill->nr_slots; i++)
-		next_locked(&drill->slot[i], false);
+		slot_next_locked(&drill->slot[i], false);
 	lst_session_put_locked(st, drill->test->session);
 	spin_unlock(&st->lock);
 }
@@ -543,7 +543,7 @@ void lst_drill_run_locked(struct lst_drill *drill)
 		drill->slot[i].round = 0;
 		drill->slot[i].lost = 0;
 	}
-	lst_queue_locked(st, &drill->job, begin_run);
+	lst_queue_locked(st, &drill->job, drill_begin_run);
 }
 
 void lst_drill_stop_locked(struct lst_drill *drill, bool force)
@@ -556,14 +556,14 @@ void lst_drill_stop_locked(struct lst_drill *drill, bool force)
 
 		if (slot->state == LST_SLOT_WAIT) {
 			list_del_init(&slot->link);
-			end_locked(slot);
+			slot_end_locked(slot);
 		} else if (slot->begun && force) {
 			lst_slot_lost_locked(slot);
 		}
 	}
 }
 
-static u64 work_locked(struct lst_drill *drill, u64 now)
+static u64 drill_work_locked(struct lst_drill *drill, u64 now)
 {
 	struct lst_slot *slot;
 	u64 next = U64_MAX;
@@ -592,6 +592,6 @@ u64 lst_drills_work_locked(struct lst *st, u64 now)
 	u64 next = U64_MAX;
 
 	list_for_each_entry(drill, &st->drills, link)
-		next = min(next, work_locked(drill, now));
+		next = min(next, drill_work_locked(drill, now));
 	return next;
 }

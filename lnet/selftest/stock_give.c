@@ -31,7 +31,7 @@ static struct lnet_lst_counts counts_of(const struct lst_view_counts *c)
 					 (s32)c->down, (s32)c->unknown };
 }
 
-static int put(const struct lst_stock *s, u64 at, const void *data, u32 len)
+static int caller_write(const struct lst_stock *s, u64 at, const void *data, u32 len)
 {
 	return s->caller->put(at, data, len);
 }
@@ -44,7 +44,7 @@ static int name_put(const struct lst_stock *s, u64 at, s32 room, const char *nam
 
 	memcpy(out, name, len);
 	out[len - 1] = 0;
-	return put(s, at, out, len);
+	return caller_write(s, at, out, len);
 }
 
 /* ---- results of nodes ------------------------------------------------------------------------ */
@@ -63,9 +63,9 @@ static void payload_put(struct lst_stock *s, u64 at, const struct lst_result *r)
 	if (r->rc || s->rc)
 		return;
 	if (s->op == LNET_LST_STAT_QUERY)
-		s->rc = put(s, payload, &r->counters, sizeof(r->counters));
+		s->rc = caller_write(s, payload, &r->counters, sizeof(r->counters));
 	else if (s->op == LNET_LST_DEBUG)
-		s->rc = put(s, payload, r->owner, LST_NAME);
+		s->rc = caller_write(s, payload, r->owner, LST_NAME);
 }
 
 static void result_put(struct lst_stock *s, u64 at, const struct lst_result *r)
@@ -80,7 +80,7 @@ static void result_put(struct lst_stock *s, u64 at, const struct lst_result *r)
 	out.sid = sid_of(&r->sid);
 	out.remote_errno = r->rc ? 0 : (s32)r->status;
 	out.private_[0] = (s32)r->active;
-	s->rc = put(s, at + from, &out.peer, LNET_LST_RESULT_PAYLOAD - from);
+	s->rc = caller_write(s, at + from, &out.peer, LNET_LST_RESULT_PAYLOAD - from);
 	payload_put(s, at, r);
 }
 
@@ -144,7 +144,7 @@ static void stat_put(struct lst_stock *s, const struct lst_command *cmd, u64 at,
 	for (i = 0; i < cmd->memory->nr_results; i++)
 		stat_add(s, &stat, &r[i]);
 	if (at && len && !s->rc)
-		s->rc = put(s, at, &stat, min(len, (u32)sizeof(stat)));
+		s->rc = caller_write(s, at, &stat, min(len, (u32)sizeof(stat)));
 }
 
 /* ---- sessions -------------------------------------------------------------------------------- */
@@ -153,7 +153,7 @@ static void sid_put(struct lst_stock *s, u64 at, const struct lst_view_session *
 {
 	struct lnet_lst_sid sid = sid_of(&view->sid);
 
-	s->rc = put(s, at, &sid, sizeof(sid));
+	s->rc = caller_write(s, at, &sid, sizeof(sid));
 }
 
 static void give_session_info(struct lst_stock *s, const struct lst_view_session *view)
@@ -163,11 +163,11 @@ static void give_session_info(struct lst_stock *s, const struct lst_view_session
 
 	sid_put(s, a->sid_at, view);
 	if (!s->rc)
-		s->rc = put(s, a->key_at, &view->key, sizeof(view->key));
+		s->rc = caller_write(s, a->key_at, &view->key, sizeof(view->key));
 	if (!s->rc)
-		s->rc = put(s, a->features_at, &view->feats, sizeof(view->feats));
+		s->rc = caller_write(s, a->features_at, &view->feats, sizeof(view->feats));
 	if (!s->rc)
-		s->rc = put(s, a->counts_at, &counts, sizeof(counts));
+		s->rc = caller_write(s, a->counts_at, &counts, sizeof(counts));
 	if (!s->rc)
 		s->rc = name_put(s, a->name_at, a->name_len, view->name);
 }
@@ -201,12 +201,12 @@ static void nodes_put(struct lst_stock *s, const struct lst_view_node *node, u32
 		memset(&out, 0, sizeof(out));
 		out.id = id_of(&node[index].id);
 		out.state = (s32)node[index].state;
-		s->rc = put(s, at + (u32)given * sizeof(out), &out, sizeof(out));
+		s->rc = caller_write(s, at + (u32)given * sizeof(out), &out, sizeof(out));
 	}
 	if (!s->rc)
-		s->rc = put(s, index_at, &index, sizeof(index));
+		s->rc = caller_write(s, index_at, &index, sizeof(index));
 	if (!s->rc)
-		s->rc = put(s, room_at, &given, sizeof(given));
+		s->rc = caller_write(s, room_at, &given, sizeof(given));
 }
 
 static void give_group(struct lst_stock *s, const struct lst_view_group *view)
@@ -215,7 +215,7 @@ static void give_group(struct lst_stock *s, const struct lst_view_group *view)
 	struct lnet_lst_counts counts = counts_of(&view->counts);
 
 	if (a->counts_at)
-		s->rc = put(s, a->counts_at, &counts, sizeof(counts));
+		s->rc = caller_write(s, a->counts_at, &counts, sizeof(counts));
 	if (!s->rc && a->nodes_at)
 		nodes_put(s, (const void *)(view + 1), view->nr, a->index_at, a->room_at,
 			  a->nodes_at);
@@ -238,7 +238,7 @@ static void give_batch(struct lst_stock *s, const struct lst_view_batch *view)
 		side.batch.nr_tests = (s32)view->nr_tests;
 	}
 	if (a->side_at)
-		s->rc = put(s, a->side_at, &side, sizeof(side));
+		s->rc = caller_write(s, a->side_at, &side, sizeof(side));
 	if (!s->rc && a->nodes_at)
 		nodes_put(s, (const void *)(view + 1), view->nr, a->index_at, a->room_at,
 			  a->nodes_at);
@@ -246,7 +246,7 @@ static void give_batch(struct lst_stock *s, const struct lst_view_batch *view)
 
 /* ---- each operation -------------------------------------------------------------------------- */
 
-static void give(struct lst_stock *s, const struct lst_command *cmd)
+static void stock_reply_write(struct lst_stock *s, const struct lst_command *cmd)
 {
 	const struct lst_view_session *session = &cmd->memory->session;
 	const union lst_stock_args *a = &s->args;
@@ -267,13 +267,13 @@ static void give(struct lst_stock *s, const struct lst_command *cmd)
 	case LNET_LST_STAT_QUERY: results_put(s, cmd, a->stat_query.results_at); break;
 	case LNET_LST_NODES_ADD:
 		if (a->nodes_add.features_at)
-			s->rc = put(s, a->nodes_add.features_at, &session->feats, 4);
+			s->rc = caller_write(s, a->nodes_add.features_at, &session->feats, 4);
 		if (!s->rc)
 			results_put(s, cmd, a->nodes_add.results_at);
 		break;
 	case LNET_LST_TEST_ADD:
 		if (a->test_add.returned_at)
-			s->rc = put(s, a->test_add.returned_at, &zero, sizeof(zero));
+			s->rc = caller_write(s, a->test_add.returned_at, &zero, sizeof(zero));
 		if (!s->rc)
 			results_put(s, cmd, a->test_add.results_at);
 		break;
@@ -283,7 +283,7 @@ static void give(struct lst_stock *s, const struct lst_command *cmd)
 int lst_stock_give(struct lst_stock *s, const struct lst_command *cmd, u64 at, u32 len)
 {
 	s->rc = 0;
-	give(s, cmd);
+	stock_reply_write(s, cmd);
 	stat_put(s, cmd, at, len);
 	return s->rc;
 }

@@ -17,7 +17,7 @@ struct attr {
 };
 
 /* False: no further attribute. */
-static bool attr_read(struct attr *a, const u8 *at, const u8 *end)
+static bool stock_attr_read(struct attr *a, const u8 *at, const u8 *end)
 {
 	u16 len, type;
 
@@ -76,7 +76,7 @@ static int new_read(struct lst_stock_new *req, const u8 *at, const u8 *end, u32 
 	struct attr a;
 	int rc = 0;
 
-	for (; !rc && attr_read(&a, at, end); at = a.next) {
+	for (; !rc && stock_attr_read(&a, at, end); at = a.next) {
 		if (a.type == LNET_NLA_LIST && depth < DEPTH_MAX) {
 			rc = new_read(req, a.data, a.data + a.len, depth + 1);
 			key[0] = 0;
@@ -170,7 +170,7 @@ static int groups_read(struct groups_reader *g, const u8 *at, const u8 *end, u32
 	struct attr a;
 	int rc = 0;
 
-	for (; !rc && attr_read(&a, at, end); at = a.next) {
+	for (; !rc && stock_attr_read(&a, at, end); at = a.next) {
 		if (a.type == LNET_NLA_LIST && depth < DEPTH_MAX)
 			rc = groups_read(g, a.data, a.data + a.len, depth + 1);
 		else if (attr_text(&a, text))
@@ -282,7 +282,7 @@ void lst_stock_nl_group_table(struct lnet_nlbuf *w)
 	lnet_nlbuf_end(w, at);
 }
 
-static void node_put(struct lnet_nlbuf *w, u16 index, const struct lst_view_node *node)
+static void node_encode(struct lnet_nlbuf *w, u16 index, const struct lst_view_node *node)
 {
 	char id[LNET_NIDSTR_SIZE + 16];
 	u32 at = lnet_nlbuf_nest(w, index);
@@ -305,7 +305,7 @@ void lst_stock_nl_group(struct lnet_nlbuf *w, const struct lst_view_group *group
 		list = lnet_nlbuf_nest(w, 3);
 		for (i = 0; i < group->nr; i++)
 			if (!states || nodes[i].state & states)
-				node_put(w, index++, &nodes[i]);
+				node_encode(w, index++, &nodes[i]);
 		lnet_nlbuf_unnest(w, list);
 	}
 	lnet_nlbuf_end(w, at);

@@ -19,7 +19,7 @@ static u32 stride_of(const struct lst_plan *p, u32 longest)
 	return p->frags == 1 ? LNET_MTU : ALIGN(longest + 1, LINE);
 }
 
-static void cut(struct lst_store *s, u32 part, u32 stride, u8 *mem)
+static void part_frags_make(struct lst_store *s, u32 part, u32 stride, u8 *mem)
 {
 	u32 len = part_len(s->len, part), nr = min(s->per_part, len), each = len / nr, i;
 	struct lnet_frag *frag = &s->frag[part * s->per_part];
@@ -46,7 +46,7 @@ int lst_store_make(struct lst_store *s, const struct lst_plan *p)
 		return -ENOMEM;
 	}
 	for (part = 0; part < s->nr_parts; part++)
-		cut(s, part, stride, s->mem + p->off + (size_t)part * frags * stride);
+		part_frags_make(s, part, stride, s->mem + p->off + (size_t)part * frags * stride);
 	return 0;
 }
 

@@ -29,7 +29,7 @@ static struct lst_u128 square(u64 x)
 	return sq;
 }
 
-static u32 bucket_of(u64 ns)
+static u32 tally_bucket_of(u64 ns)
 {
 	u32 bits;
 
@@ -95,7 +95,7 @@ void lst_tally_init(struct lst_tally *t)
 	memset(t, 0, sizeof(*t));
 }
 
-static void least(struct lst_tally *t, u64 ns, const struct lnet_process *at)
+static void tally_min_update(struct lst_tally *t, u64 ns, const struct lnet_process *at)
 {
 	if (t->nr_times && (ns > t->min_ns ||
 			    (ns == t->min_ns && process_cmp(at, &t->min_at) >= 0)))
@@ -115,12 +115,12 @@ static void largest(struct lst_tally *t, u64 ns, const struct lnet_process *at)
 
 void lst_tally_time(struct lst_tally *t, u64 ns, const struct lnet_process *id)
 {
-	least(t, ns, id);
+	tally_min_update(t, ns, id);
 	largest(t, ns, id);
 	t->nr_times++;
 	u128_add(&t->sum_ns, (struct lst_u128){ 0, ns });
 	u128_add(&t->sum_ns2, square(ns));
-	t->bucket[bucket_of(ns)]++;
+	t->bucket[tally_bucket_of(ns)]++;
 	/* At the client the list has one entry. The list rarely grows. */
 	if (!t->nr_slow || ns > t->slow[0].value || process_cmp(&t->slow[0].id, id))
 		top_add(t->slow, &t->nr_slow, ns, id, false);
@@ -147,7 +147,7 @@ void lst_tally_merge(struct lst_tally *into, const struct lst_tally *from)
 		into->c[i] += from->c[i];
 	into->nr_nodes += from->nr_nodes;
 	if (from->nr_times) {
-		least(into, from->min_ns, &from->min_at);
+		tally_min_update(into, from->min_ns, &from->min_at);
 		largest(into, from->max_ns, &from->max_at);
 	}
 	into->nr_times += from->nr_times;
@@ -200,7 +200,7 @@ struct cursor {
 	bool bad;			/* it was too short */
 };
 
-static u32 step(struct cursor *c, u32 bytes)
+static u32 cursor_step(struct cursor *c, u32 bytes)
 {
 	u32 at = c->used;
 
@@ -214,7 +214,7 @@ static u32 step(struct cursor *c, u32 bytes)
 
 static void byte(struct cursor *c, u8 *x)
 {
-	u32 at = step(c, 1);
+	u32 at = cursor_step(c, 1);
 
 	if (c->bad)
 		*x = 0;
@@ -224,9 +224,9 @@ static void byte(struct cursor *c, u8 *x)
 		*x = c->in[at];
 }
 
-static void word(struct cursor *c, u64 *x)
+static void cursor_word(struct cursor *c, u64 *x)
 {
-	u32 at = step(c, 8);
+	u32 at = cursor_step(c, 8);
 
 	if (c->bad)
 		*x = 0;
@@ -236,9 +236,9 @@ static void word(struct cursor *c, u64 *x)
 		*x = get_unaligned_le64(c->in + at);
 }
 
-static void process(struct cursor *c, struct lnet_process *id)
+static void cursor_process(struct cursor *c, struct lnet_process *id)
 {
-	u32 at = step(c, sizeof(id->nid) + 4);
+	u32 at = cursor_step(c, sizeof(id->nid) + 4);
 
 	if (c->bad)
 		return;
@@ -251,7 +251,7 @@ static void process(struct cursor *c, struct lnet_process *id)
 	id->pid = get_unaligned_le32(c->in + at + sizeof(id->nid));
 }
 
-static void numbers(struct cursor *c, struct lst_tally *t)
+static void cursor_numbers(struct cursor *c, struct lst_tally *t)
 {
 	u64 *const order[] = { &t->nr_nodes, &t->nr_times, &t->sum_ns.lo, &t->sum_ns.hi,
 			       &t->sum_ns2.lo, &t->sum_ns2.hi, &t->min_ns, &t->max_ns,
@@ -259,11 +259,11 @@ static void numbers(struct cursor *c, struct lst_tally *t)
 	u32 i;
 
 	for (i = 0; i < LST_NR_TALLIES; i++)
-		word(c, &t->c[i]);
+		cursor_word(c, &t->c[i]);
 	for (i = 0; i < ARRAY_SIZE(order); i++)
-		word(c, order[i]);
-	process(c, &t->min_at);
-	process(c, &t->max_at);
+		cursor_word(c, order[i]);
+	cursor_process(c, &t->min_at);
+	cursor_process(c, &t->max_at);
 }
 
 static void tops(struct cursor *c, struct lst_top *list, u32 nr)
@@ -271,8 +271,8 @@ static void tops(struct cursor *c, struct lst_top *list, u32 nr)
 	u32 i;
 
 	for (i = 0; i < nr; i++) {
-		word(c, &list[i].value);
-		process(c, &list[i].id);
+		cursor_word(c, &list[i].value);
+		cursor_process(c, &list[i].id);
 	}
 }
 
@@ -288,14 +288,14 @@ u32 lst_tally_encode(const struct lst_tally *t, u8 buf[LST_TALLY_WIRE])
 	BUILD_BUG_ON(LST_TALLY_BUCKETS > END_OF_BUCKETS);
 	for (i = 0; i < ARRAY_SIZE(head); i++)
 		byte(&c, &head[i]);
-	numbers(&c, in);
+	cursor_numbers(&c, in);
 	for (i = 0; i < LST_TALLY_BUCKETS; i++) {
 		u8 ix = (u8)i;
 
 		if (!t->bucket[i])
 			continue;
 		byte(&c, &ix);
-		word(&c, &in->bucket[i]);
+		cursor_word(&c, &in->bucket[i]);
 	}
 	byte(&c, &end);
 	tops(&c, in->slow, t->nr_slow);
@@ -312,7 +312,7 @@ static bool buckets_read(struct cursor *c, struct lst_tally *t)
 	for (byte(c, &ix); !c->bad && ix != END_OF_BUCKETS; byte(c, &ix)) {
 		if (ix < next || ix >= LST_TALLY_BUCKETS)
 			return false;
-		word(c, &t->bucket[ix]);
+		cursor_word(c, &t->bucket[ix]);
 		if (!t->bucket[ix])
 			return false;
 		next = ix + 1U;
@@ -337,8 +337,8 @@ static bool times_fit(const struct lst_tally *t)
 	if (!t->nr_times)
 		return !t->min_ns && !t->max_ns && !t->nr_slow && !t->sum_ns.hi && !t->sum_ns.lo &&
 		       !t->sum_ns2.hi && !t->sum_ns2.lo;
-	return !left && t->min_ns <= t->max_ns && bucket_of(t->min_ns) == low &&
-	       bucket_of(t->max_ns) == high;
+	return !left && t->min_ns <= t->max_ns && tally_bucket_of(t->min_ns) == low &&
+	       tally_bucket_of(t->max_ns) == high;
 }
 
 static bool tops_fit(const struct lst_top *list, u32 nr)
@@ -356,7 +356,7 @@ static bool tops_fit(const struct lst_top *list, u32 nr)
 	return true;
 }
 
-static bool fits(const struct lst_tally *t)
+static bool tally_fits(const struct lst_tally *t)
 {
 	const u64 *c = t->c;
 	u64 answered = c[LST_T_received] + c[LST_T_lost];
@@ -382,11 +382,11 @@ int lst_tally_decode(struct lst_tally *t, const u8 *buf, u32 len, u32 *used)
 		return -EINVAL;
 	t->nr_slow = head[1];
 	t->nr_bad = head[2];
-	numbers(&c, t);
+	cursor_numbers(&c, t);
 	if (!buckets_read(&c, t))
 		return -EINVAL;
 	tops(&c, t->slow, t->nr_slow);
 	tops(&c, t->bad, t->nr_bad);
 	*used = c.used;
-	return c.bad || !fits(t) ? -EINVAL : 0;
+	return c.bad || !tally_fits(t) ? -EINVAL : 0;
 }

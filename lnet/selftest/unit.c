@@ -2,7 +2,7 @@
 /* The parallel parts of a test at its client: each sends one request after another. */
 #include "drill.h"
 
-static void end_locked(struct lst_unit *unit)
+static void unit_end_locked(struct lst_unit *unit)
 {
 	struct lst_test *test = unit->test;
 
@@ -14,10 +14,10 @@ static void end_locked(struct lst_unit *unit)
 
 static void request_run(struct lst_job *job);
 
-static void next_locked(struct lst_unit *unit)
+static void unit_next_locked(struct lst_unit *unit)
 {
 	if (unit->test->batch->stopping || !unit->loop) {
-		end_locked(unit);
+		unit_end_locked(unit);
 		return;
 	}
 	unit->state = LST_UNIT_RUN;
@@ -33,7 +33,7 @@ static void pause_locked(struct lst_unit *unit)
 	list_add_tail(&unit->link, &st->paused);
 }
 
-static void tally_locked(struct lst_unit *unit, int rc)
+static void unit_tally_locked(struct lst_unit *unit, int rc)
 {
 	struct lst_tally *t = unit->test->tally;
 	const struct lst_test *test = unit->test;
@@ -75,10 +75,10 @@ static void result_locked(struct lst_unit *unit, int rc)
 	if (rc && unit->loop && !unit->test->batch->stopping)
 		pause_locked(unit);
 	else
-		next_locked(unit);
+		unit_next_locked(unit);
 }
 
-static void on_done(struct lst_rpc *rpc)
+static void on_unit_done(struct lst_rpc *rpc)
 {
 	struct lst_unit *unit = container_of(rpc, struct lst_unit, rpc);
 	struct lst_msg rpy;
@@ -89,12 +89,12 @@ static void on_done(struct lst_rpc *rpc)
 		rc = rpy.status ? -(int)min(rpy.status, 4095u) :
 				  unit->test->ops->finish(unit, &rpy);
 	spin_lock(&rpc->st->lock);
-	tally_locked(unit, rc);
+	unit_tally_locked(unit, rc);
 	result_locked(unit, rc);
 	spin_unlock(&rpc->st->lock);
 }
 
-static void post_locked(struct lst_unit *unit, struct lst_msg *req)
+static void unit_post_locked(struct lst_unit *unit, struct lst_msg *req)
 {
 	struct lst_tally *t = unit->test->tally;
 
@@ -115,16 +115,16 @@ static void request_run(struct lst_job *job)
 
 	spin_lock(&st->lock);
 	lst_rpc_init_locked(&unit->rpc, st, &unit->dest);
-	unit->rpc.done = on_done;
+	unit->rpc.done = on_unit_done;
 	spin_unlock(&st->lock);
 	rc = unit->test->ops->prepare(unit, &req);
 	spin_lock(&st->lock);
 	if (unit->test->batch->stopping)
-		end_locked(unit);
+		unit_end_locked(unit);
 	else if (rc)
 		result_locked(unit, rc);
 	else
-		post_locked(unit, &req);
+		unit_post_locked(unit, &req);
 	spin_unlock(&st->lock);
 }
 
@@ -143,7 +143,7 @@ void lst_test_run_locked(struct lst_test *test)
 	test->session->nr_running += test->nr_units;
 	for (i = 0; i < test->nr_units; i++) {
 		test->units[i].loop = test->loop;
-		next_locked(&test->units[i]);
+		unit_next_locked(&test->units[i]);
 	}
 }
 
@@ -159,7 +159,7 @@ void lst_test_stop_locked(struct lst_test *test, bool force)
 
 		if (unit->state == LST_UNIT_PAUSE) {
 			list_del_init(&unit->link);
-			end_locked(unit);
+			unit_end_locked(unit);
 		} else if (unit->state == LST_UNIT_RUN && force) {
 			lst_rpc_fail_locked(&unit->rpc, -ECANCELED);
 		}
@@ -174,6 +174,6 @@ void lst_units_resume_locked(struct lst *st, u64 now)
 		if (unit->resume_ns > now)
 			return;
 		list_del_init(&unit->link);
-		next_locked(unit);
+		unit_next_locked(unit);
 	}
 }

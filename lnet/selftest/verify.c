@@ -47,7 +47,7 @@ static void bad_byte(struct pass *p, u32 at)
 }
 
 /* Bytes @from to @to of the word at @at of the transfer; the first one is at @mem. */
-static void piece(struct pass *p, u8 *mem, u32 at, u32 from, u32 to)
+static void pass_piece(struct pass *p, u8 *mem, u32 at, u32 from, u32 to)
 {
 	__le64 word = cpu_to_le64(p->word(p->salt, at));
 	const u8 *bytes = (const u8 *)&word + from;
@@ -73,11 +73,11 @@ static void fragment(struct pass *p, u8 *mem, u32 begin, u32 len)
 		u32 from = at < begin ? begin - at : 0, to = min(WORD, end - at);
 
 		if (from < to)
-			piece(p, mem + (at + from - begin), at, from, to);
+			pass_piece(p, mem + (at + from - begin), at, from, to);
 	}
 }
 
-static void run(struct pass *p, const struct lst_store *s)
+static void pass_run(struct pass *p, const struct lst_store *s)
 {
 	u32 part, i, nr, begin = 0;
 
@@ -112,16 +112,16 @@ u32 lst_verify_fill(const struct lst_verifier *v, struct lst_store *s, u64 salt)
 	struct pass some = { .word = mark, .salt = salt, .step = v->every };
 
 	if (v->how == LST_VERIFY_SIMPLE) {
-		run(&some, s);
+		pass_run(&some, s);
 	} else if (v->how == LST_VERIFY_FULL) {
-		run(&all, s);
+		pass_run(&all, s);
 	} else if (v->how == LST_VERIFY_CRC32C) {
 		some.word = salted;
 		some.step = PAGE;
 		if (!s->filled)
-			run(&all, s);
+			pass_run(&all, s);
 		s->filled = true;
-		run(&some, s);
+		pass_run(&some, s);
 		return checksum(v, s, salt);
 	}
 	return 0;
@@ -132,7 +132,7 @@ void lst_verify_spoil(const struct lst_verifier *v, struct lst_store *s)
 	struct pass marks = { .word = spoil, .step = v->every };
 
 	if (v->how == LST_VERIFY_SIMPLE)
-		run(&marks, s);
+		pass_run(&marks, s);
 }
 
 bool lst_verify_good(const struct lst_verifier *v, const struct lst_store *s, u64 salt, u32 crc,
@@ -149,7 +149,7 @@ bool lst_verify_good(const struct lst_verifier *v, const struct lst_store *s, u6
 		p.word = salted;
 		p.step = WORD;
 	}
-	run(&p, s);
+	pass_run(&p, s);
 	if (p.first_bad > p.last_bad)
 		return true;
 	*bad = (struct lst_bad){ p.first_bad, p.last_bad - p.first_bad + 1 };

@@ -173,7 +173,7 @@ static enum body param_of(const struct lst_msg *msg)
 	return msg->feats & LST_FEAT_BYTES ? bytes_param : pages_param;
 }
 
-static u32 head(const struct lst_msg *msg, const u8 *buf, u32 offset)
+static u32 msg_number_at(const struct lst_msg *msg, const u8 *buf, u32 offset)
 {
 	u32 v;
 
@@ -208,14 +208,14 @@ int lst_msg_decode(struct lst_msg *msg, const u8 *buf, u32 len)
 	memset(msg, 0, sizeof(*msg));
 	if (len != LST_MSG_SIZE)
 		return -EMSGSIZE;
-	if (head(msg, buf, 0) != LST_MAGIC) {
+	if (msg_number_at(msg, buf, 0) != LST_MAGIC) {
 		msg->swapped = true;
-		if (head(msg, buf, 0) != LST_MAGIC)
+		if (msg_number_at(msg, buf, 0) != LST_MAGIC)
 			return -EBADMSG;
 	}
-	msg->version = head(msg, buf, 4);
-	msg->type = head(msg, buf, 8);
-	msg->feats = head(msg, buf, 20);
+	msg->version = msg_number_at(msg, buf, 4);
+	msg->type = msg_number_at(msg, buf, 8);
+	msg->feats = msg_number_at(msg, buf, 20);
 	if (msg->type >= LST_NR_TYPES || !body_of_type[msg->type])
 		return -ENOMSG;
 	body_decode(msg, buf, body_of_type[msg->type]);
@@ -237,19 +237,19 @@ void lst_msg_encode(u8 *buf, const struct lst_msg *msg)
 	body_encode(buf, msg, param_of(msg));
 }
 
-static u32 dest_at(u32 ix)
+static u32 dest_offset(u32 ix)
 {
 	return ix / LST_DESTS_PER_PAGE * LST_PAGE + ix % LST_DESTS_PER_PAGE * LST_DEST_SIZE;
 }
 
 void lst_dest_decode(struct lst_dest *dest, const u8 *list, u32 ix, bool swapped)
 {
-	number_copy(&dest->nid, list + dest_at(ix), 8, swapped);
-	number_copy(&dest->pid, list + dest_at(ix) + 8, 4, swapped);
+	number_copy(&dest->nid, list + dest_offset(ix), 8, swapped);
+	number_copy(&dest->pid, list + dest_offset(ix) + 8, 4, swapped);
 }
 
 void lst_dest_encode(u8 *list, u32 ix, const struct lst_dest *dest)
 {
-	number_copy(list + dest_at(ix), &dest->nid, 8, false);
-	number_copy(list + dest_at(ix) + 8, &dest->pid, 4, false);
+	number_copy(list + dest_offset(ix), &dest->nid, 8, false);
+	number_copy(list + dest_offset(ix) + 8, &dest->pid, 4, false);
 }
