@@ -71,7 +71,7 @@ static void node_forget(struct plan *p)
 /* ---- requests -------------------------------------------------------------------------------- */
 
 /* Rules, routes and peers are deleted before the interfaces they refer to, and added after them. */
-static int carry_out(struct import *im, const struct lnetctl_node *part, bool add)
+static int plan_part_apply(struct import *im, const struct lnetctl_node *part, bool add)
 {
 	static const char *const order[] = { "udsp", "fault", "faults", "route", "peer",
 					     "routing", "net", "buffers", "global" };
@@ -109,11 +109,11 @@ static int switches_do(struct import *im, const struct lnetctl_node *set)
 
 static int plan_do(struct import *im, const struct lnetctl_node *plan)
 {
-	int rc = carry_out(im, lnetctl_find(plan, "del"), false);
+	int rc = plan_part_apply(im, lnetctl_find(plan, "del"), false);
 
-	rc = rc ? rc : carry_out(im, lnetctl_find(plan, "set"), true);
+	rc = rc ? rc : plan_part_apply(im, lnetctl_find(plan, "set"), true);
 	rc = rc ? rc : switches_do(im, lnetctl_find(plan, "set"));
-	return rc ? rc : carry_out(im, lnetctl_find(plan, "add"), true);
+	return rc ? rc : plan_part_apply(im, lnetctl_find(plan, "add"), true);
 }
 
 static int plan_read(struct plan *p, const struct lnetctl_file *file)
@@ -224,7 +224,7 @@ int lnetctl_plan(struct lnetctl *c, const struct lnetctl_file *file, struct lnet
 }
 
 /* *@made: this call has configured the node. */
-static int configure(struct lnetctl *c, bool *made)
+static int node_configure(struct lnetctl *c, bool *made)
 {
 	struct lnetctl_node *shown;
 	int rc = lnetctl_net_show(c, NULL, 0, false, &shown);
@@ -245,7 +245,7 @@ int lnetctl_apply(struct lnetctl *c, const struct lnetctl_file *file, struct lne
 
 	if (plan)
 		*plan = NULL;
-	rc = rc ? rc : configure(c, &made);
+	rc = rc ? rc : node_configure(c, &made);
 	rc = rc ? rc : plan_run(c, file, true, plan);
 	if (rc && made)
 		lnetctl_unconfigure(c);		/* if it succeeds, the stored error is unchanged */

@@ -50,7 +50,7 @@ static struct lnetctl_node *net_of_type(const struct lnetctl_node *doc, const ch
 }
 
 /* Both documents list the interfaces of a net in the same order. */
-static void marks_add(struct lnetctl_node *doc, const struct lnetctl_node *backup)
+static void export_marks_add(struct lnetctl_node *doc, const struct lnetctl_node *backup)
 {
 	struct lnetctl_node *nets = lnetctl_find(doc, "net"), *net, *other, *to, *from;
 
@@ -74,7 +74,7 @@ static int export_nets(struct lnetctl *c, bool backup, FILE *out)
 		return export_part(small, rc, LNETCTL_WIDE, out);
 	rc = lnetctl_net_show(c, NULL, 2, false, &doc);
 	if (!rc)
-		marks_add(doc, small);
+		export_marks_add(doc, small);
 	lnetctl_doc_free(small);
 	return export_part(doc, rc, LNETCTL_WIDE, out);
 }
@@ -145,7 +145,7 @@ static void routing_strip(struct lnetctl_node *doc)
  * Exports 0 for a number of buffers that was not set; import reads 0 as the default. A stock module
  * does not report which numbers were set.
  */
-static int buffers_set(struct lnetctl *c, struct lnetctl_node *doc)
+static int buffers_export(struct lnetctl *c, struct lnetctl_node *doc)
 {
 	struct lnetctl_node *buffers = lnetctl_find(doc, "buffers"), *global, *size;
 	const char *set;
@@ -172,7 +172,7 @@ static int export_routing(struct lnetctl *c, bool backup, FILE *out)
 	struct lnetctl_node *doc;
 	int rc = lnetctl_routing_show(c, &doc);
 
-	rc = rc ? rc : buffers_set(c, doc);
+	rc = rc ? rc : buffers_export(c, doc);
 	if (!rc && backup)
 		routing_strip(doc);
 	if (!rc && !doc->first) {

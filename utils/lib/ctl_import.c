@@ -125,7 +125,7 @@ static const struct lnetctl_node *find_word(const struct lnetctl_node *n, const 
 }
 
 /* Copies the next word in quotes after @at to @buf. Returns the rest; NULL: no word. */
-static const char *quoted(const char *at, char *buf, size_t size)
+static const char *quoted_word_copy(const char *at, char *buf, size_t size)
 {
 	const char *begin = strchr(at, '\''), *end = begin ? strchr(begin + 1, '\'') : NULL;
 
@@ -141,9 +141,9 @@ static const struct lnetctl_node *what_is_meant(const struct lnetctl_node *at, c
 	const char *key = strstr(text, "key '");
 	char word[128];
 
-	if (key && quoted(key, word, sizeof(word)))
+	if (key && quoted_word_copy(key, word, sizeof(word)))
 		n = find_word(at, word, true);
-	while (!n && text && (text = quoted(text, word, sizeof(word)))) {
+	while (!n && text && (text = quoted_word_copy(text, word, sizeof(word)))) {
 		n = find_word(at, word, false);
 		n = n ? n : find_word(at, word, true);
 	}

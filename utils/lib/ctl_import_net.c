@@ -8,7 +8,8 @@
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-static int read_tunables(struct import *im, const struct lnetctl_node *map, struct lnetctl_net *n)
+static int net_tunables_read(struct import *im, const struct lnetctl_node *map,
+			     struct lnetctl_net *n)
 {
 	const struct lnetctl_node *tun, *lnd;
 	int rc = import_part(im, "net", map, "tunables", IMPORT_MAP, &tun);
@@ -134,7 +135,7 @@ bool import_net_same(const char *a, const char *b)
 	return na == nb && !strncmp(a, b, na) && atoi(a + na) == atoi(b + nb);
 }
 
-static const char *net_of(const char *nid)
+static const char *nid_net_text(const char *nid)
 {
 	const char *at = strrchr(nid, '@');
 
@@ -142,7 +143,7 @@ static const char *net_of(const char *nid)
 }
 
 /* *@nid: NULL for "" and "<?>", which a full export shows for an interface that waits. */
-static int nid_of(struct import *im, const struct lnetctl_node *ni, const char **nid)
+static int ni_nid_read(struct import *im, const struct lnetctl_node *ni, const char **nid)
 {
 	int rc = import_text(im, "net", ni, "nid", nid);
 
@@ -185,15 +186,15 @@ static int ni_items(struct import *im, const struct lnetctl_node *net,
 		return import_refuse(im, "net", ni, "an interface must be a mapping");
 	lnetctl_net_init(&item.n);
 	rc = import_part(im, "net", ni, "interfaces", IMPORT_MAP | IMPORT_SEQ, &intf);
-	rc = rc ? rc : nid_of(im, ni, &item.nid);
-	rc = rc ? rc : read_tunables(im, net, &item.n);
-	rc = rc || ni == net ? rc : read_tunables(im, ni, &item.n);
+	rc = rc ? rc : ni_nid_read(im, ni, &item.nid);
+	rc = rc ? rc : net_tunables_read(im, net, &item.n);
+	rc = rc || ni == net ? rc : net_tunables_read(im, ni, &item.n);
 	rc = rc ? rc : read_marks(im, ni, &item.n);
 	rc = rc ? rc : read_cpts(im, net, item.cpts, sizeof(item.cpts));
 	rc = rc ? rc : read_cpts(im, ni, item.cpts, sizeof(item.cpts));
 	if (rc)
 		return rc;
-	if (item.nid && !import_net_same(net_of(item.nid), item.net))
+	if (item.nid && !import_net_same(nid_net_text(item.nid), item.net))
 		return import_refuse(im, "net", lnetctl_find(ni, "nid"),
 				     "the NID is not on the net that it is listed under");
 	if (item.nid && lnetctl_find(ni, "status") && has_by_name(intf, item.nid))
@@ -356,7 +357,7 @@ static int rule_apply(struct import *im, const struct rules *r, const struct lne
 		      struct ni_item *item)
 {
 	const struct lnetctl_node *intf, *ranges;
-	int rc = read_tunables(im, rule, &item->n);
+	int rc = net_tunables_read(im, rule, &item->n);
 
 	rc = rc ? rc : import_part(im, "ip2nets", rule, "interfaces", IMPORT_MAP | IMPORT_SEQ,
 				   &intf);

@@ -7,7 +7,7 @@
 
 /* ---- peer ------------------------------------------------------------------------------------ */
 
-static int peer_show(struct import *im, const char *primary)
+static int peer_import_show(struct import *im, const char *primary)
 {
 	struct lnetctl_node *doc;
 	int rc = lnetctl_peer_show(im->c, primary, 0, false, &doc);
@@ -81,7 +81,7 @@ int import_peer(struct import *im, const struct lnetctl_node *peer)
 	if (!primary)
 		return import_refuse(im, "peer", peer, "a peer must have its 'primary nid'");
 	if (im->how == LNETCTL_IMPORT_SHOW)
-		return peer_show(im, primary);
+		return peer_import_show(im, primary);
 	if (im->how == LNETCTL_IMPORT_ADD && import_peer_dynamic(peer))
 		return 0;
 	rc = import_peer_mr(im, peer, &mr);

@@ -6,8 +6,8 @@
 #include <string.h>
 #include "client.h"
 
-static int show(struct lnetctl *c, uint8_t cmd, const char *object, struct lnetctl_node *body,
-		struct lnetctl_node **doc)
+static int object_show(struct lnetctl *c, uint8_t cmd, const char *object,
+		       struct lnetctl_node *body, struct lnetctl_node **doc)
 {
 	struct ctl_op op = { cmd, LNET_NL_VERSION, LNET_NL_F_DUMP, 0, "show", object };
 
@@ -75,12 +75,12 @@ int lnetctl_set(struct lnetctl *c, const char *name, const char *value)
 
 int lnetctl_global_show(struct lnetctl *c, struct lnetctl_node **doc)
 {
-	return show(c, LNET_NL_TUNABLES, "global", NULL, doc);
+	return object_show(c, LNET_NL_TUNABLES, "global", NULL, doc);
 }
 
 int lnetctl_stats_show(struct lnetctl *c, struct lnetctl_node **doc)
 {
-	return show(c, LNET_NL_STATS, "statistics", NULL, doc);
+	return object_show(c, LNET_NL_STATS, "statistics", NULL, doc);
 }
 
 int lnetctl_stats_reset(struct lnetctl *c)
@@ -108,7 +108,7 @@ int lnetctl_limits_show(struct lnetctl *c, bool at_bound, struct lnetctl_node **
 
 int lnetctl_node_show(struct lnetctl *c, struct lnetctl_node **doc)
 {
-	return show(c, LNET_NL_NODE, "node", NULL, doc);
+	return object_show(c, LNET_NL_NODE, "node", NULL, doc);
 }
 
 int lnetctl_explain(struct lnetctl *c, const char *nid, struct lnetctl_node **doc)
@@ -120,7 +120,7 @@ int lnetctl_explain(struct lnetctl *c, const char *nid, struct lnetctl_node **do
 		lnetctl_doc_free(body);
 		return ctl_fail(c, -ENOMEM, "show", "explain", NULL);
 	}
-	return show(c, LNET_NL_EXPLAIN, "explain", body, doc);
+	return object_show(c, LNET_NL_EXPLAIN, "explain", body, doc);
 }
 
 int lnetctl_recovery_show(struct lnetctl *c, bool peers, struct lnetctl_node **doc)

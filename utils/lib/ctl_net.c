@@ -93,7 +93,7 @@ static int add_marks(struct lnetctl_node *ni, const struct lnetctl_net *n)
 }
 
 /* Adds the keys that follow the name of an interface in its element. */
-static int add_rest(struct lnetctl_node *ni, const struct lnetctl_net *n, const char *cpts)
+static int ni_keys_add(struct lnetctl_node *ni, const struct lnetctl_net *n, const char *cpts)
 {
 	int rc = ctl_net_numbers(ni, n);
 
@@ -115,7 +115,7 @@ static int add_interfaces(struct lnetctl_node *seq, const struct lnetctl_net *n)
 
 		if (!intf || !lnetctl_add_text(intf, "0", name))
 			return -ENOMEM;
-		rc = add_rest(ni, n, *cpts ? cpts : n->cpts);
+		rc = ni_keys_add(ni, n, *cpts ? cpts : n->cpts);
 		if (rc)
 			return rc;
 	}
@@ -133,8 +133,8 @@ static int add_device(struct lnetctl_node *ni, const struct lnetctl_net *n)
 }
 
 /* One net item per net of the NID list, in the order of the list. */
-static int add_nids(struct lnetctl_node *body, const struct lnetctl_net *n,
-		    const struct lnetctl_node *nids)
+static int net_nids_add(struct lnetctl_node *body, const struct lnetctl_net *n,
+			const struct lnetctl_node *nids)
 {
 	const struct lnetctl_node *nid;
 	int rc = 0;
@@ -153,7 +153,7 @@ static int add_nids(struct lnetctl_node *body, const struct lnetctl_net *n,
 		ni = lnetctl_add_map(seq, NULL);
 		if (!ni || !lnetctl_add_text(ni, "nid", nid->text) || add_device(ni, n))
 			return -ENOMEM;
-		rc = add_rest(ni, n, n->cpts);
+		rc = ni_keys_add(ni, n, n->cpts);
 	}
 	return rc;
 }
@@ -203,7 +203,7 @@ static int body_of_nids(struct lnetctl *c, const struct ctl_op *op, const struct
 
 	if (rc)
 		return ctl_fail(c, rc, op->verb, op->object, "%s", why);
-	rc = add_nids(body, n, nids);
+	rc = net_nids_add(body, n, nids);
 	lnetctl_doc_free(nids);
 	if (rc == -EINVAL)
 		return cpts_refuse(c, op, n->cpts);
@@ -325,7 +325,7 @@ static int net_set(struct lnetctl *c, const char *net, const char *nid, int64_t 
 	return ctl_do(c, &set_op, body);
 }
 
-static bool is_meant(const char *text, const char *only)
+static bool nid_is_selected(const char *text, const char *only)
 {
 	struct lnet_nid nid, wanted;
 
@@ -350,7 +350,7 @@ static int health_each(struct lnetctl *c, const struct lnetctl_node *nets, const
 		for (ni = ni ? ni->first : NULL; ni && !rc; ni = ni->next) {
 			const char *nid = lnetctl_text(ni, "nid");
 
-			if (!nid || !is_meant(nid, only))
+			if (!nid || !nid_is_selected(nid, only))
 				continue;
 			nr++;
 			if (health != LNETCTL_UNSET)

@@ -12,8 +12,8 @@ static const struct ctl_op set_op = { LNET_NL_PEERS, LNET_NL_VERSION, LNET_NL_F_
 				      "set",	     "peer" };
 
 /* Adds @list to @item as the sequence "peer ni" of { "nid": X }. */
-static int add_nids(struct lnetctl *c, const struct ctl_op *op, struct lnetctl_node *item,
-		    const char *list)
+static int peer_nids_add(struct lnetctl *c, const struct ctl_op *op, struct lnetctl_node *item,
+			 const char *list)
 {
 	struct lnetctl_node *nids, *nid, *seq;
 	char why[240];
@@ -43,7 +43,7 @@ static int peer_do(struct lnetctl *c, const struct ctl_op *op, const char *prima
 		lnetctl_doc_free(body);
 		return ctl_fail(c, -ENOMEM, op->verb, op->object, NULL);
 	}
-	rc = nids ? add_nids(c, op, item, nids) : 0;
+	rc = nids ? peer_nids_add(c, op, item, nids) : 0;
 	if (!rc)
 		return ctl_do(c, op, body);
 	lnetctl_doc_free(body);

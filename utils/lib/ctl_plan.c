@@ -12,7 +12,7 @@
  * Converts a value to the unit that nodes show: seconds, bytes, points, 0 and 1. False: a word that
  * only the node knows.
  */
-static bool value_of(const char *text, double *val)
+static bool plan_value_parse(const char *text, double *val)
 {
 	static const struct { const char *text; double scale;
 	} suffixes[] = {
@@ -53,7 +53,7 @@ static bool value_same(const char *a, const char *b)
 
 	if (!strcmp(a, b))
 		return true;
-	if (!value_of(a, &x) || !value_of(b, &y))
+	if (!plan_value_parse(a, &x) || !plan_value_parse(b, &y))
 		return false;
 	return x - y < 5e-10 && y - x < 5e-10;
 }

@@ -12,7 +12,7 @@
 
 #define WHAT "record"
 
-static int change(struct lnetctl *c, const char *verb, uint16_t flags, uint64_t size)
+static int record_change(struct lnetctl *c, const char *verb, uint16_t flags, uint64_t size)
 {
 	const struct ctl_op op = { LNET_NL_RECORD, LNET_NL_VERSION, flags, 0, verb, WHAT };
 	struct lnetctl_node *body = lnetctl_add_map(NULL, NULL);
@@ -26,16 +26,16 @@ static int change(struct lnetctl *c, const char *verb, uint16_t flags, uint64_t 
 
 int lnetctl_record_start(struct lnetctl *c, uint64_t size)
 {
-	return change(c, "start", LNET_NL_F_CREATE, size);
+	return record_change(c, "start", LNET_NL_F_CREATE, size);
 }
 
 int lnetctl_record_stop(struct lnetctl *c)
 {
-	return change(c, "stop", 0, 0);
+	return record_change(c, "stop", 0, 0);
 }
 
-static int ask(struct lnetctl *c, const char *verb, struct lnetctl_node *body,
-	       struct lnetctl_node **doc)
+static int record_request(struct lnetctl *c, const char *verb, struct lnetctl_node *body,
+			  struct lnetctl_node **doc)
 {
 	const struct ctl_op op = { LNET_NL_RECORD, LNET_NL_VERSION, LNET_NL_F_DUMP, 0, verb,
 				   WHAT };
@@ -46,7 +46,7 @@ static int ask(struct lnetctl *c, const char *verb, struct lnetctl_node *body,
 
 int lnetctl_record_show(struct lnetctl *c, struct lnetctl_node **doc)
 {
-	return ask(c, "show", NULL, doc);
+	return record_request(c, "show", NULL, doc);
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */
@@ -79,7 +79,7 @@ static int read_head(struct lnetctl *c, struct lnet_rec_head *head, uint64_t *si
 		lnetctl_doc_free(body);
 		return ctl_fail(c, -ENOMEM, "dump", WHAT, NULL);
 	}
-	rc = ask(c, "dump", body, &doc);
+	rc = record_request(c, "dump", body, &doc);
 	if (rc)
 		return rc;
 	what = lnetctl_find(doc, WHAT);
@@ -127,7 +127,7 @@ static int dump_some(struct lnetctl *c, struct dump *d)
 		lnetctl_doc_free(body);
 		return ctl_fail(c, -ENOMEM, "dump", WHAT, NULL);
 	}
-	rc = ask(c, "dump", body, &doc);
+	rc = record_request(c, "dump", body, &doc);
 	if (rc)
 		return rc;
 	list = lnetctl_find(doc, "records");
@@ -142,7 +142,7 @@ static int dump_some(struct lnetctl *c, struct dump *d)
 	return rc < 0 ? rc : nr;
 }
 
-static int write_all(struct lnetctl *c, struct dump *d)
+static int dump_write(struct lnetctl *c, struct dump *d)
 {
 	int rc = fwrite(&d->head, sizeof(d->head), 1, d->f) == 1 ? 1 : -EIO;
 
@@ -168,7 +168,7 @@ static int dump_to(struct lnetctl *c, struct dump *d, const char *file, bool is_
 	if (!d->f)
 		return ctl_fail(c, -errno, "dump", WHAT, "cannot open '%s': %s", file,
 				strerror(errno));
-	rc = write_all(c, d);
+	rc = dump_write(c, d);
 	if (fclose(d->f) && !rc)
 		rc = -EIO;
 	return rc == -EIO ? ctl_fail(c, rc, "dump", WHAT, "cannot write '%s'", file) : rc;

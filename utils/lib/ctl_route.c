@@ -7,7 +7,8 @@
 /* ---- calls ----------------------------------------------------------------------------------- */
 
 /* Adds the fields of @r that are set, and @gateway, to @item. */
-static bool fill(struct lnetctl_node *item, const struct lnetctl_route *r, const char *gateway)
+static bool route_fields_add(struct lnetctl_node *item, const struct lnetctl_route *r,
+			     const char *gateway)
 {
 	return item && (!r->net || lnetctl_add_text(item, "net", r->net)) &&
 	       (!gateway || lnetctl_add_text(item, "gateway", gateway)) &&
@@ -30,7 +31,7 @@ static int route_do(struct lnetctl *c, const char *verb, uint16_t flags,
 	}
 	rc = body && nids->first ? 0 : -ENOMEM;
 	for (nid = nids->first; !rc && nid; nid = nid->next) {
-		rc = fill(item, r, nid->text) ? 0 : -ENOMEM;
+		rc = route_fields_add(item, r, nid->text) ? 0 : -ENOMEM;
 		if (!rc && nid->next)
 			item = lnetctl_add_map(body, NULL);
 	}
@@ -66,7 +67,7 @@ int lnetctl_route_show(struct lnetctl *c, const struct lnetctl_route *r, unsigne
 	*doc = NULL;
 	if (r->net || r->gateway || r->hops != LNETCTL_UNSET || r->priority != LNETCTL_UNSET) {
 		body = ctl_body(&item);
-		if (!body || !fill(item, r, r->gateway)) {
+		if (!body || !route_fields_add(item, r, r->gateway)) {
 			lnetctl_doc_free(body);
 			return ctl_fail(c, -ENOMEM, op.verb, op.object, NULL);
 		}
@@ -129,8 +130,8 @@ static bool route_same(const struct lnetctl_route *a, const struct lnetctl_route
 }
 
 /* Sets *@found if the sequence @list contains @route. */
-static int route_in(struct plan *p, const struct lnetctl_node *list,
-		    const struct lnetctl_node *route, bool *found)
+static int route_lookup(struct plan *p, const struct lnetctl_node *list,
+			const struct lnetctl_node *route, bool *found)
 {
 	const struct lnetctl_node *n;
 	struct lnetctl_route a, b;
@@ -151,7 +152,7 @@ static int route_copy(struct plan *p, const char *verb, const struct lnetctl_nod
 	struct lnetctl_route r;
 	int rc = route_read(&p->im, route, &r);
 
-	if (rc || !fill(item, &r, r.gateway))
+	if (rc || !route_fields_add(item, &r, r.gateway))
 		return rc ? rc : plan_nomem(p);
 	import_at(item, route);
 	return 0;
@@ -166,7 +167,7 @@ static int copy_missing(struct plan *p, const char *verb, const struct lnetctl_n
 
 	for (n = from ? from->first : NULL; n && !rc; n = n->next) {
 		p->im.trans.at = n;
-		rc = route_in(p, in, n, &found);
+		rc = route_lookup(p, in, n, &found);
 		if (!rc && !found)
 			rc = route_copy(p, verb, n);
 	}

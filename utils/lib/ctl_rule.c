@@ -47,7 +47,7 @@ static bool add_param(struct lnetctl_node *item, const struct lnetctl_node *n)
 	return lnetctl_add_text(item, n->key, n->text ? n->text : "");
 }
 
-static int talk(struct lnetctl *c, const struct ctl_op *op, const struct lnetctl_node *rule)
+static int rule_request(struct lnetctl *c, const struct ctl_op *op, const struct lnetctl_node *rule)
 {
 	struct lnetctl_node *item, *body = ctl_body(&item);
 	const struct lnetctl_node *n;
@@ -64,12 +64,12 @@ static int talk(struct lnetctl *c, const struct ctl_op *op, const struct lnetctl
 
 int lnetctl_rule_add(struct lnetctl *c, const struct lnetctl_node *rule)
 {
-	return talk(c, &op_add, rule);
+	return rule_request(c, &op_add, rule);
 }
 
 int lnetctl_rule_del(struct lnetctl *c, const struct lnetctl_node *which)
 {
-	return talk(c, &op_del, which);
+	return rule_request(c, &op_del, which);
 }
 
 int lnetctl_rule_show(struct lnetctl *c, const char *kind, bool backup, struct lnetctl_node **doc)
@@ -112,7 +112,7 @@ static int del_by(struct import *im, const char *key, const char *text)
 }
 
 /* Deletes a rule by its name, or without a name by its ID, which full exports contain. */
-static int rule_del(struct import *im, const struct lnetctl_node *rule)
+static int rule_import_del(struct import *im, const struct lnetctl_node *rule)
 {
 	const char *name = lnetctl_text(rule, "name"), *id = lnetctl_text(rule, "id");
 
@@ -123,7 +123,7 @@ static int rule_del(struct import *im, const struct lnetctl_node *rule)
 }
 
 /* Shows the rules with the same name or ID. */
-static int rule_show(struct import *im, const struct lnetctl_node *rule)
+static int rule_import_show(struct import *im, const struct lnetctl_node *rule)
 {
 	struct lnetctl_node *doc, *rules, *n, *next;
 	int rc = lnetctl_rule_show(im->c, lnetctl_text(rule, "kind"), false, &doc);
@@ -170,9 +170,9 @@ int import_rule(struct import *im, const struct lnetctl_node *rule)
 		rc = lnetctl_rule_add(im->c, rule);
 		return rc ? rc : import_rule_selects(im, rule);	/* an error ends the transaction */
 	case LNETCTL_IMPORT_DEL:
-		return rule_del(im, rule);
+		return rule_import_del(im, rule);
 	case LNETCTL_IMPORT_SHOW:
-		return rule_show(im, rule);
+		return rule_import_show(im, rule);
 	default:
 		return 0;
 	}

@@ -59,7 +59,7 @@ static void find_origin(struct lnetctl *c, struct ctl_trans *t)
 	memmove(c->text, c->text + len, strlen(c->text + len) + 1);
 }
 
-static int commit(struct lnetctl *c, struct ctl_trans *t)
+static int trans_commit(struct lnetctl *c, struct ctl_trans *t)
 {
 	const struct ctl_op op = { LNET_NL_TRANSACTION, LNET_NL_VERSION, LNET_NL_F_REPLACE,
 				   COMMIT_MS,		"add",		 "import" };
@@ -84,7 +84,7 @@ int ctl_trans_end(struct lnetctl *c, struct ctl_trans *t, int rc)
 
 	c->trans = NULL;
 	if (!rc)
-		rc = commit(c, t);
+		rc = trans_commit(c, t);
 	else
 		link_talk(c->link, &forget);	/* its error would hide the cause */
 	free(t->origin);

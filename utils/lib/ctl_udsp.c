@@ -70,7 +70,8 @@ int ctl_udsp_all(struct lnetctl *c, struct lnetctl_node **doc)
 /* ---- import ---------------------------------------------------------------------------------- */
 
 /* The priority is under "action" or in @rule itself. The texts in @u belong to @rule. */
-static int rule_read(struct import *im, const struct lnetctl_node *rule, struct lnetctl_udsp *u)
+static int udsp_rule_read(struct import *im, const struct lnetctl_node *rule,
+			  struct lnetctl_udsp *u)
 {
 	const struct lnetctl_node *action = lnetctl_find(rule, "action");
 	int rc;
@@ -86,7 +87,7 @@ static int rule_read(struct import *im, const struct lnetctl_node *rule, struct 
 	return rc;
 }
 
-static int show(struct import *im, const struct lnetctl_udsp *u)
+static int udsp_import_show(struct import *im, const struct lnetctl_udsp *u)
 {
 	struct lnetctl_node *doc;
 	int rc = lnetctl_udsp_show(im->c, u->idx == LNETCTL_UNSET ? -1 : u->idx, &doc);
@@ -100,11 +101,11 @@ int import_udsp(struct import *im, const struct lnetctl_node *rule)
 	int rc;
 
 	im->trans.at = rule;
-	rc = rule_read(im, rule, &u);
+	rc = udsp_rule_read(im, rule, &u);
 	if (rc)
 		return rc;
 	if (im->how == LNETCTL_IMPORT_SHOW)
-		return show(im, &u);
+		return udsp_import_show(im, &u);
 	if (im->how != LNETCTL_IMPORT_DEL)
 		return lnetctl_udsp_add(im->c, &u);
 	if (u.idx == LNETCTL_UNSET)
@@ -119,36 +120,37 @@ static bool text_same(const char *a, const char *b)
 	return !a || !b ? a == b : !strcmp(a, b);
 }
 
-static int rule_same(struct plan *p, const struct lnetctl_node *a, const struct lnetctl_node *b,
-		     bool *same)
+static int udsp_rule_same(struct plan *p, const struct lnetctl_node *a,
+			  const struct lnetctl_node *b, bool *same)
 {
 	struct lnetctl_udsp x, y;
-	int rc = rule_read(&p->im, a, &x);
+	int rc = udsp_rule_read(&p->im, a, &x);
 
-	rc = rc ? rc : rule_read(&p->im, b, &y);
+	rc = rc ? rc : udsp_rule_read(&p->im, b, &y);
 	*same = !rc && text_same(x.src, y.src) && text_same(x.dst, y.dst) &&
 		text_same(x.rte, y.rte) && x.priority == y.priority;
 	return rc;
 }
 
-static int rules_same(struct plan *p, const struct lnetctl_node *want,
-		      const struct lnetctl_node *has, bool *same)
+static int udsp_rules_same(struct plan *p, const struct lnetctl_node *want,
+			   const struct lnetctl_node *has, bool *same)
 {
 	int rc = 0;
 
 	*same = true;
 	for (; want && has && *same && !rc; want = want->next, has = has->next)
-		rc = rule_same(p, want, has, same);
+		rc = udsp_rule_same(p, want, has, same);
 	*same = *same && !want == !has;
 	return rc;
 }
 
-static int rule_copy(struct plan *p, const char *verb, const struct lnetctl_node *rule, int64_t idx)
+static int udsp_rule_copy(struct plan *p, const char *verb, const struct lnetctl_node *rule,
+			  int64_t idx)
 {
 	struct lnetctl_node *seq = plan_section(p, verb, "udsp", LNETCTL_SEQ);
 	struct lnetctl_node *item = seq ? lnetctl_add_map(seq, NULL) : NULL, *action = NULL;
 	struct lnetctl_udsp u;
-	int rc = rule_read(&p->im, rule, &u);
+	int rc = udsp_rule_read(&p->im, rule, &u);
 
 	if (rc || !item || !lnetctl_add_num(item, "idx", idx))
 		return rc ? rc : plan_nomem(p);
@@ -169,13 +171,14 @@ int plan_udsp(struct plan *p, const struct lnetctl_node *section)
 	const struct lnetctl_node *rules = lnetctl_find(p->policies, "udsp"), *n;
 	int64_t idx = 0;
 	bool same;
-	int rc = rules_same(p, section ? section->first : NULL, rules ? rules->first : NULL, &same);
+	int rc = udsp_rules_same(p, section ? section->first : NULL, rules ? rules->first : NULL,
+				 &same);
 
 	if (rc || same)
 		return rc;
 	for (n = rules ? rules->first : NULL; n && !rc; n = n->next)
-		rc = rule_copy(p, "del", n, idx++);
+		rc = udsp_rule_copy(p, "del", n, idx++);
 	for (n = section ? section->first : NULL, idx = 0; n && !rc; n = n->next)
-		rc = rule_copy(p, "add", n, idx++);
+		rc = udsp_rule_copy(p, "add", n, idx++);
 	return rc;
 }

@@ -18,7 +18,7 @@ struct expansion {
 	size_t why_size;
 };
 
-static int refuse(struct expansion *x, const char *what, const char *text)
+static int expansion_reject(struct expansion *x, const char *what, const char *text)
 {
 	snprintf(x->why, x->why_size, "%s: '%.60s' (accepted: NIDs such as "
 		 "10.0.0.1@tcp,10.0.1.[2-4]@tcp)", what, text);
@@ -26,8 +26,8 @@ static int refuse(struct expansion *x, const char *what, const char *text)
 }
 
 /* Reads "lo", "lo-hi" or "lo-hi/step" at *@at, up to ',' or ']', in @base. */
-static int range_parse(const char **at, int base, unsigned long *lo, unsigned long *hi,
-		       unsigned long *step)
+static int expand_range_parse(const char **at, int base, unsigned long *lo, unsigned long *hi,
+			      unsigned long *step)
 {
 	char *end;
 
@@ -64,7 +64,7 @@ static const char *address_begin(const char *item)
  * Adds @item, which has no brackets left, with a host name replaced by its address. The node
  * rejects an invalid address.
  */
-static int nid_add(struct expansion *x, const char *item)
+static int expansion_nid_add(struct expansion *x, const char *item)
 {
 	const char *begin = address_begin(item), *net = strchr(item, '@') + 1;
 	char host[ITEM_MAX], addr[INET6_ADDRSTRLEN], text[2 * ITEM_MAX];
@@ -73,7 +73,7 @@ static int nid_add(struct expansion *x, const char *item)
 	if (!net_has_hosts(net) || strchr(host, ':') || !host[strspn(host, "0123456789.")])
 		return lnetctl_add_text(x->nids, NULL, item) ? 0 : -ENOMEM;
 	if (ctl_host_resolve(host, addr, sizeof(addr)))
-		return refuse(x, "a host that is not known", host);
+		return expansion_reject(x, "a host that is not known", host);
 	snprintf(text, sizeof(text), "%.*s%s@%s", (int)(begin - item), item, addr, net);
 	return lnetctl_add_text(x->nids, NULL, text) ? 0 : -ENOMEM;
 }
@@ -89,8 +89,8 @@ static int group_expand(struct expansion *x, const char *item, const char *open,
 	while (!rc) {
 		unsigned long val, lo, hi, step;
 
-		if (range_parse(&at, base, &lo, &hi, &step))
-			return refuse(x, "not a range", item);
+		if (expand_range_parse(&at, base, &lo, &hi, &step))
+			return expansion_reject(x, "not a range", item);
 		for (val = lo; !rc && val <= hi; val += step) {
 			char one[ITEM_MAX];
 
@@ -110,19 +110,19 @@ static int item_expand(struct expansion *x, const char *item)
 	const char *open = strchr(item, '['), *close = strchr(item, ']'), *net = strchr(item, '@');
 
 	if (strchr(item, '*') || strstr(item, "<?>"))
-		return refuse(x, "a NID list takes no wildcards", item);
+		return expansion_reject(x, "a NID list takes no wildcards", item);
 	if (!net || net == item || !net[1])
-		return refuse(x, "a NID is written ADDRESS@NET", item);
+		return expansion_reject(x, "a NID is written ADDRESS@NET", item);
 	if (open && close && open < close && close < net)
 		return group_expand(x, item, open, close);
 	if (open || close)
-		return refuse(x, "brackets do not match", item);
+		return expansion_reject(x, "brackets do not match", item);
 	if (x->nr == NIDS_MAX) {
 		snprintf(x->why, x->why_size, "more NIDs than allowed (%d)", NIDS_MAX);
 		return -E2BIG;
 	}
 	x->nr++;
-	return nid_add(x, item);
+	return expansion_nid_add(x, item);
 }
 
 /* Length of the first item of @list; commas in brackets do not end the item. */
@@ -151,7 +151,7 @@ int lnetctl_nids_expand(const char *list, struct lnetctl_node **nids, char *why,
 		char item[ITEM_MAX];
 
 		if (!len || len >= sizeof(item)) {
-			rc = refuse(&x, "an empty or too long item in the list", all);
+			rc = expansion_reject(&x, "an empty or too long item in the list", all);
 			break;
 		}
 		memcpy(item, list, len);
@@ -181,7 +181,7 @@ int ctl_cpts_add(struct lnetctl_node *map, const char *expr)
 	for (end = text; !bad; end++) {
 		unsigned long lo, hi, step;
 
-		bad = range_parse(&end, 10, &lo, &hi, &step) || hi > 1024;
+		bad = expand_range_parse(&end, 10, &lo, &hi, &step) || hi > 1024;
 		for (; !bad && lo <= hi; lo += step)
 			lnetctl_add_num(seq, NULL, (int64_t)lo);
 		if (!bad && *end == ']')

@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include "import.h"
 
-static bool take(const struct ifaddrs *ifa, struct local_address *a)
+static bool local_address_fill(const struct ifaddrs *ifa, struct local_address *a)
 {
 	const void *bytes;
 
@@ -42,7 +42,7 @@ int local_addresses(struct local_address **all)
 		nr++;
 	*all = calloc((size_t)nr + 1, sizeof(**all));
 	for (ifa = list, nr = 0; *all && ifa; ifa = ifa->ifa_next)
-		nr += take(ifa, &(*all)[nr]);
+		nr += local_address_fill(ifa, &(*all)[nr]);
 	freeifaddrs(list);
 	return *all ? nr : -ENOMEM;
 }

@@ -40,7 +40,7 @@ struct link {
 
 /* ---- opening ---- */
 
-static int socket_open(struct link *l, int protocol)
+static int link_socket_open(struct link *l, int protocol)
 {
 	struct timeval five = { .tv_sec = 5 };
 	int one = 1, fd, err;
@@ -61,7 +61,7 @@ static int socket_open(struct link *l, int protocol)
 	return nl_socket_set_passcred(l->sk, 1) < 0 ? -EIO : 0;
 }
 
-static int send_to(struct link *l, const void *msg, size_t len)
+static int link_send_to(struct link *l, const void *msg, size_t len)
 {
 	struct sockaddr_nl to = { .nl_family = AF_NETLINK, .nl_pid = l->port };
 
@@ -74,19 +74,19 @@ static int send_to(struct link *l, const void *msg, size_t len)
  * Is the port bound? Returns at once, and does not disturb the node: netlink rejects an unbound
  * port.
  */
-static int probe(struct link *l)
+static int port_probe(struct link *l)
 {
 	struct nlmsghdr noop = { .nlmsg_len = sizeof(noop), .nlmsg_type = NLMSG_NOOP };
 
 	noop.nlmsg_pid = nl_socket_get_local_port(l->sk);
-	return send_to(l, &noop, sizeof(noop));
+	return link_send_to(l, &noop, sizeof(noop));
 }
 
 static int try_user(struct link *l, const char *name, uid_t uid)
 {
 	l->uid = uid;
 	l->port = lnet_nl_user_port(name, uid);
-	return probe(l);
+	return port_probe(l);
 }
 
 /* Reads the user of "USER/NAME", a number or a login. */
@@ -131,7 +131,7 @@ static int open_user(struct link *l, const char *node, char *why, size_t why_siz
 {
 	const char *slash = strchr(node, '/');
 	uid_t uid = getuid();
-	int rc = socket_open(l, NETLINK_USERSOCK);
+	int rc = link_socket_open(l, NETLINK_USERSOCK);
 
 	snprintf(l->name, sizeof(l->name), "%s", node);
 	l->type = LNET_NL_USER_TYPE;
@@ -153,7 +153,7 @@ static int open_user(struct link *l, const char *node, char *why, size_t why_siz
 
 static int open_kernel(struct link *l)
 {
-	int rc = socket_open(l, NETLINK_GENERIC);
+	int rc = link_socket_open(l, NETLINK_GENERIC);
 
 	return rc ? rc : link_family_find(l);
 }
@@ -228,13 +228,13 @@ int link_open_local(struct link **res, lnetctl_serve_fn serve, void *arg)
 int link_open_port(struct link **res, uint32_t port)
 {
 	struct link *l = calloc(1, sizeof(*l));
-	int rc = l ? socket_open(l, NETLINK_USERSOCK) : -ENOMEM;
+	int rc = l ? link_socket_open(l, NETLINK_USERSOCK) : -ENOMEM;
 
 	if (!rc) {
 		l->type = LNET_NL_USER_TYPE;
 		l->port = port;
 		l->anybody = true;
-		rc = probe(l);
+		rc = port_probe(l);
 	}
 	if (rc)
 		link_close(l);
@@ -318,7 +318,7 @@ static void silence_text(const struct link *l, struct link_call *call, const cha
 }
 
 /* Writes the error of a request without a reply. */
-static int unanswered(const struct link *l, struct link_call *call, int rc)
+static int no_reply_explain(const struct link *l, struct link_call *call, int rc)
 {
 	const char *rest = may_have_changed(call) ? "; whether the change was made is unknown" : "";
 
@@ -359,7 +359,7 @@ static void ext_ack_text(struct link_call *call, const unsigned char *at, size_t
 	}
 }
 
-static void on_error(struct talk *t, const struct nlmsghdr *h)
+static void on_reply_error(struct talk *t, const struct nlmsghdr *h)
 {
 	const struct nlmsgerr *e = (const void *)((const char *)h + NLMSG_HDRLEN);
 	size_t skip = sizeof(*e), len = h->nlmsg_len - NLMSG_HDRLEN;
@@ -378,7 +378,7 @@ static void on_error(struct talk *t, const struct nlmsghdr *h)
 }
 
 /* The end of a dump contains its result. */
-static void on_done(struct talk *t, const struct nlmsghdr *h)
+static void on_dump_end(struct talk *t, const struct nlmsghdr *h)
 {
 	const unsigned char *at = (const unsigned char *)h + NLMSG_HDRLEN;
 	size_t len = h->nlmsg_len - NLMSG_HDRLEN;
@@ -392,7 +392,7 @@ static void on_done(struct talk *t, const struct nlmsghdr *h)
 	t->done = true;
 }
 
-static void on_data(struct talk *t, const struct nlmsghdr *h)
+static void on_reply_data(struct talk *t, const struct nlmsghdr *h)
 {
 	size_t skip = NLMSG_HDRLEN + GENL_HDRLEN;
 	int rc;
@@ -422,11 +422,11 @@ static int on_datagram(void *arg, const void *msgs, size_t len)
 		if (h->nlmsg_seq != t->l->seq)
 			continue;
 		if (h->nlmsg_type == NLMSG_ERROR)
-			on_error(t, h);
+			on_reply_error(t, h);
 		else if (h->nlmsg_type == NLMSG_DONE)
-			on_done(t, h);
+			on_dump_end(t, h);
 		else
-			on_data(t, h);
+			on_reply_data(t, h);
 	}
 	return 0;
 }
@@ -456,13 +456,13 @@ static int wait_datagram(struct talk *t, unsigned int ms)
 		waited += LOOK_MS;
 		if (waited >= ms)
 			return -ETIMEDOUT;
-		report_silence(t, waited);	/* before probe(), which adds an unread message */
-		if (l->port && probe(l) == -ECONNREFUSED)
+		report_silence(t, waited); /* before port_probe(), which adds an unread message */
+		if (l->port && port_probe(l) == -ECONNREFUSED)
 			return -ECONNRESET;
 	}
 }
 
-static int receive(struct talk *t)
+static int talk_receive(struct talk *t)
 {
 	unsigned int ms = wait_max(t->l, t->call);
 
@@ -495,7 +495,7 @@ static int receive(struct talk *t)
 }
 
 /* Encodes a request as a message, which the caller frees; NULL: no memory. */
-static struct nlmsghdr *message(const struct link_call *call)
+static struct nlmsghdr *call_message(const struct link_call *call)
 {
 	size_t len = NLMSG_HDRLEN + GENL_HDRLEN + call->len;
 	struct nlmsghdr *h = calloc(1, NLMSG_ALIGN(len));
@@ -514,7 +514,7 @@ static struct nlmsghdr *message(const struct link_call *call)
 }
 
 /* If the function returns 0, @err is the result from the node. */
-static int exchange(struct link *l, struct link_call *call, struct nlmsghdr *h, int *err)
+static int call_exchange(struct link *l, struct link_call *call, struct nlmsghdr *h, int *err)
 {
 	struct talk t = { .l = l, .call = call };
 	int rc;
@@ -524,10 +524,10 @@ static int exchange(struct link *l, struct link_call *call, struct nlmsghdr *h, 
 	h->nlmsg_pid = l->sk ? nl_socket_get_local_port(l->sk) : 0;
 	call->text[0] = 0;
 	if (l->sk) {
-		rc = send_to(l, h, h->nlmsg_len);
+		rc = link_send_to(l, h, h->nlmsg_len);
 		if (!rc)
-			rc = receive(&t);
-		rc = unanswered(l, call, rc);
+			rc = talk_receive(&t);
+		rc = no_reply_explain(l, call, rc);
 	} else {
 		rc = l->serve(l->arg, h, h->nlmsg_len, on_datagram, &t);
 		if (!rc && !t.done)
@@ -545,8 +545,8 @@ static int user_check(struct link *l, struct link_call *call)
 {
 	struct link_call ask = { .cmd = LNET_NL_NODE, .version = LNET_NL_VERSION,
 				 .flags = LNET_NL_F_DUMP, .timeout_ms = call->timeout_ms };
-	struct nlmsghdr *h = message(&ask);
-	int rc = h ? exchange(l, &ask, h, &(int){ 0 }) : -ENOMEM;
+	struct nlmsghdr *h = call_message(&ask);
+	int rc = h ? call_exchange(l, &ask, h, &(int){ 0 }) : -ENOMEM;
 
 	free(h);
 	l->checked = !rc;
@@ -555,13 +555,13 @@ static int user_check(struct link *l, struct link_call *call)
 	return rc;
 }
 
-static int talk(struct link *l, struct link_call *call, struct nlmsghdr *h)
+static int call_perform(struct link *l, struct link_call *call, struct nlmsghdr *h)
 {
 	bool check = l->port && !l->anybody && !l->checked;
 	int err = 0, rc = check ? user_check(l, call) : 0;
 
 	if (!rc)
-		rc = exchange(l, call, h, &err);
+		rc = call_exchange(l, call, h, &err);
 	return rc ? rc : err;
 }
 
@@ -575,12 +575,12 @@ int link_family_find(struct link *l)
 	struct family found = { .id = 0 };
 	struct link_call call = { .cmd = CTRL_CMD_GETFAMILY, .version = 1, .attrs = &attr,
 				  .len = sizeof(attr), .family = &found };
-	struct nlmsghdr *h = message(&call);
+	struct nlmsghdr *h = call_message(&call);
 	int rc = h ? 0 : -ENOMEM;
 
 	l->type = GENL_ID_CTRL;
 	if (!rc)
-		rc = talk(l, &call, h);
+		rc = call_perform(l, &call, h);
 	free(h);
 	if (!rc && !found.id)
 		rc = -ENOENT;
@@ -619,7 +619,7 @@ static int talk_again(struct link *l, struct link_call *call, struct nlmsghdr *h
 	}
 	socket_close(l);
 	*l = other;
-	return is_served(l, call) ? talk(l, call, h) : -EOPNOTSUPP;
+	return is_served(l, call) ? call_perform(l, call, h) : -EOPNOTSUPP;
 }
 
 int link_talk(struct link *l, struct link_call *call)
@@ -631,10 +631,10 @@ int link_talk(struct link *l, struct link_call *call)
 		return -EMSGSIZE;
 	if (!is_served(l, call))
 		return -EOPNOTSUPP;
-	h = message(call);
+	h = call_message(call);
 	if (!h)
 		return -ENOMEM;
-	rc = talk(l, call, h);
+	rc = call_perform(l, call, h);
 	if (rc == -ENOENT && !call->text[0] && l->sk && !l->port)
 		rc = talk_again(l, call, h);
 	free(h);

@@ -17,13 +17,13 @@ void nt_words_init(struct nt_words *w)
 					 .check = NETTEST_CHECK_ENDS };
 }
 
-static int refuse(char *why, size_t size, const char *word, const char *what)
+static int word_reject(char *why, size_t size, const char *word, const char *what)
 {
 	snprintf(why, size, "'%s': %s", word, what);
 	return -EINVAL;
 }
 
-static bool number(const char *text, u32 lo, u32 hi, u32 *num)
+static bool word_number(const char *text, u32 lo, u32 hi, u32 *num)
 {
 	unsigned long long value;
 	char *end;
@@ -75,7 +75,7 @@ static bool chaos(struct nt_words *w, const char *value)
 	return true;
 }
 
-static bool check(struct nt_words *w, const char *value)
+static bool check_word(struct nt_words *w, const char *value)
 {
 	static const char *const names[] = { "none", "ends", "full" };
 
@@ -99,7 +99,7 @@ static bool file(const char **name, const char *value)
 	return *value;
 }
 
-static bool list(struct nt_words *w, const char *value)
+static bool list_word(struct nt_words *w, const char *value)
 {
 	if (!*value || w->nr_lists == NT_LISTS)
 		return false;
@@ -113,40 +113,40 @@ int nt_word(struct nt_words *w, const char *word, char *why, size_t why_size)
 	const char *what = NULL;
 
 	if (!strncmp(word, CYRILLIC_ES, 2))
-		return chaos(w, word + 2) ? 0 : refuse(why, why_size, word, "chaos is 0 or 1");
+		return chaos(w, word + 2) ? 0 : word_reject(why, why_size, word, "chaos is 0 or 1");
 	switch (*word) {
 	case 'u': what = unit(w, value) ? NULL : "the unit is b, K or M"; break;
-	case 'm': what = number(value, 1, UINT32_MAX, &w->least) ? NULL : "the least length is "
-			A_NUMBER; break;
-	case 'M': what = number(value, 1, UINT32_MAX, &w->most) ? NULL : "the largest length is "
-			A_NUMBER; break;
-	case 's': what = number(value, 1, UINT32_MAX, &w->step) ? NULL : "a step is " A_NUMBER;
+	case 'm': what = word_number(value, 1, UINT32_MAX, &w->least) ? NULL :
+			"the least length is " A_NUMBER; break;
+	case 'M': what = word_number(value, 1, UINT32_MAX, &w->most) ? NULL :
+			"the largest length is " A_NUMBER; break;
+	case 's': what = word_number(value, 1, UINT32_MAX, &w->step) ? NULL : "a step is " A_NUMBER;
 		break;
-	case 'K': what = number(value, 2, UINT32_MAX, &w->plan.factor) ? NULL : "lengths are "
-			"multiplied by 2 to 4294967295"; break;
-	case 'R': what = number(value, 1, UINT32_MAX, &w->plan.repeats) ? NULL : "the repeats are "
-			A_NUMBER; break;
-	case 'T': what = number(value, 1, UINT32_MAX, &w->plan.times) ? NULL : "the iterations are "
-			A_NUMBER; break;
+	case 'K': what = word_number(value, 2, UINT32_MAX, &w->plan.factor) ? NULL :
+			"lengths are multiplied by 2 to 4294967295"; break;
+	case 'R': what = word_number(value, 1, UINT32_MAX, &w->plan.repeats) ? NULL :
+			"the repeats are " A_NUMBER; break;
+	case 'T': what = word_number(value, 1, UINT32_MAX, &w->plan.times) ? NULL :
+			"the iterations are " A_NUMBER; break;
 	case 'C': what = chaos(w, value) ? NULL : "chaos is 0 or 1"; break;
 	case 'P': what = print_mode(w, value) ? NULL : "what is printed is average, total or local";
 		break;
 	case 'o': what = file(&w->output, value) ? NULL : "the name of a file is missing"; break;
 	case 'x': what = file(&w->matrix, value) ? NULL : "the name of a file is missing"; break;
-	case 'v': what = check(w, value) ? NULL : "checks are none, ends or full"; break;
-	case 'n': what = list(w, value) ? NULL : "a list of NIDs is missing, or a fifth one";
+	case 'v': what = check_word(w, value) ? NULL : "checks are none, ends or full"; break;
+	case 'n': what = list_word(w, value) ? NULL : "a list of NIDs is missing, or a fifth one";
 		break;
-	case 'p': what = number(value, 1, 65535, &w->port) ? NULL : "a port is a number from 1 to "
-			"65535"; break;
-	case 'N': what = number(value, 1, UINT32_MAX, &w->noise) ? NULL : "the length of noise is "
-			A_NUMBER; break;
-	case 'B': what = number(value, 1, NETTEST_NODES_MAX / 2 - 1, &w->plan.noise_pairs) ? NULL :
-			"the pairs that make noise are a number from 1 to 511"; break;
-	case 'D': what = number(value, 1, NETTEST_NOISE_DEPTH, &w->plan.noise_depth) ? NULL :
+	case 'p': what = word_number(value, 1, 65535, &w->port) ? NULL :
+			"a port is a number from 1 to 65535"; break;
+	case 'N': what = word_number(value, 1, UINT32_MAX, &w->noise) ? NULL :
+			"the length of noise is " A_NUMBER; break;
+	case 'B': what = word_number(value, 1, NETTEST_NODES_MAX / 2 - 1, &w->plan.noise_pairs) ?
+			NULL : "the pairs that make noise are a number from 1 to 511"; break;
+	case 'D': what = word_number(value, 1, NETTEST_NOISE_DEPTH, &w->plan.noise_depth) ? NULL :
 			"of noise 1 to 32 messages are under way"; break;
 	default: what = "there is no such word";
 	}
-	return what ? refuse(why, why_size, word, what) : 0;
+	return what ? word_reject(why, why_size, word, what) : 0;
 }
 
 static int range(char *why, size_t size, const struct nt_words *w, const char *what)
@@ -156,16 +156,17 @@ static int range(char *why, size_t size, const struct nt_words *w, const char *w
 	return -EINVAL;
 }
 
-static int noise_end(struct nt_words *w, char *why, size_t why_size)
+static int noise_words_end(struct nt_words *w, char *why, size_t why_size)
 {
 	struct nettest_plan *plan = &w->plan;
 
 	if (!w->noise && (plan->noise_pairs || plan->noise_depth))
-		return refuse(why, why_size, "B, D", "they say how noise is made, N that it is");
+		return word_reject(why, why_size, "B, D",
+				   "they say how noise is made, N that it is");
 	if (!w->noise)
 		return 0;
 	if ((u64)w->noise * w->unit_bytes > LNET_MTU)
-		return refuse(why, why_size, "N", "messages of noise have 1 MiB at most");
+		return word_reject(why, why_size, "N", "messages of noise have 1 MiB at most");
 	plan->noise = w->noise * w->unit_bytes;
 	plan->noise_pairs = plan->noise_pairs ? plan->noise_pairs : 1;
 	plan->noise_depth = plan->noise_depth ? plan->noise_depth : 8;
@@ -183,7 +184,7 @@ int nt_words_fit(const struct nt_words *w, u32 nr, char *why, size_t why_size)
 
 int nt_words_end(struct nt_words *w, char *why, size_t why_size)
 {
-	int rc = noise_end(w, why, why_size);
+	int rc = noise_words_end(w, why, why_size);
 
 	if (rc)
 		return rc;

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "plan.h"
 
-static const char *device_of(const struct lnetctl_node *ni)
+static const char *ni_device_of(const struct lnetctl_node *ni)
 {
 	const struct lnetctl_node *intf = lnetctl_find(ni, "interfaces");
 
@@ -20,7 +20,7 @@ static bool ni_meant(const struct ni_item *item, const char *net, const struct l
 		return false;		/* matches an earlier item */
 	if (item->nid && nid)
 		return !strcmp(item->nid, nid);
-	return import_net_same(item->net, net) && !strcmp(item->name, device_of(ni));
+	return import_net_same(item->net, net) && !strcmp(item->name, ni_device_of(ni));
 }
 
 /* Finds the node's interface for @item, and its net; NULL: not found. */
@@ -137,7 +137,7 @@ static bool is_drained(const struct lnetctl_node *ni)
 }
 
 /* The NID of @ni on @net. A backup lacks it if the interface was added by its device name. */
-static const char *nid_of(const struct plan *p, const char *net, const struct lnetctl_node *ni)
+static const char *ni_nid_of(const struct plan *p, const char *net, const struct lnetctl_node *ni)
 {
 	const struct lnetctl_node *nets = lnetctl_find(p->addresses, "net"), *n, *nis, *other;
 	const char *nid = lnetctl_text(ni, "nid");
@@ -146,7 +146,7 @@ static const char *nid_of(const struct plan *p, const char *net, const struct ln
 		nis = lnetctl_find(n, "local NI(s)");
 		for (other = nis ? nis->first : NULL; other && !nid; other = other->next)
 			if (import_net_same(lnetctl_text(n, "net type"), net) &&
-			    !strcmp(device_of(other), device_of(ni)))
+			    !strcmp(ni_device_of(other), ni_device_of(ni)))
 				nid = lnetctl_text(other, "nid");
 	}
 	return nid && strcmp(nid, "<?>") ? nid : NULL;
@@ -198,7 +198,7 @@ static void marks_keep(struct ni_item *item, const struct lnetctl_node *ni)
 		item->n.link_down = 1;
 }
 
-static int marks_add(struct plan *p, struct lnetctl_node *ni, const struct lnetctl_net *n)
+static int ni_marks_add(struct plan *p, struct lnetctl_node *ni, const struct lnetctl_net *n)
 {
 	if (n->drained == 1 && !lnetctl_add_text(ni, "service", "drained"))
 		return plan_nomem(p);
@@ -206,7 +206,7 @@ static int marks_add(struct plan *p, struct lnetctl_node *ni, const struct lnetc
 }
 
 /* A new element of @net in a part of the plan; items of one net share their list. */
-static struct lnetctl_node *element(struct plan *p, const char *verb, const char *net)
+static struct lnetctl_node *net_element_add(struct plan *p, const char *verb, const char *net)
 {
 	struct lnetctl_node *nets = plan_section(p, verb, "net", LNETCTL_SEQ), *item, *nis;
 
@@ -245,7 +245,7 @@ static void take_lines(const struct lnetctl_node *ours, const struct lnetctl_nod
 	}
 }
 
-static int numbers(struct plan *p, struct lnetctl_node *ni, const struct ni_item *item)
+static int ni_numbers_add(struct plan *p, struct lnetctl_node *ni, const struct ni_item *item)
 {
 	static const char *const groups[] = { "tunables", "lnd tunables" };
 	unsigned int i;
@@ -259,11 +259,11 @@ static int numbers(struct plan *p, struct lnetctl_node *ni, const struct ni_item
 
 static int plan_add(struct plan *p, const struct ni_item *item)
 {
-	struct lnetctl_node *ni = element(p, "add", item->net), *cpts;
+	struct lnetctl_node *ni = net_element_add(p, "add", item->net), *cpts;
 	int rc = ni ? identity(p, ni, item->nid, item->name) : plan_nomem(p);
 
-	rc = rc ? rc : numbers(p, ni, item);
-	rc = rc ? rc : marks_add(p, ni, &item->n);
+	rc = rc ? rc : ni_numbers_add(p, ni, item);
+	rc = rc ? rc : ni_marks_add(p, ni, &item->n);
 	if (!rc && *item->cpts) {
 		cpts = lnetctl_add_text(ni, "CPT", item->cpts);
 		if (!cpts)
@@ -277,9 +277,9 @@ static int plan_add(struct plan *p, const struct ni_item *item)
 
 static int plan_del(struct plan *p, const struct lnetctl_node *net, const struct lnetctl_node *ni)
 {
-	struct lnetctl_node *el = element(p, "del", lnetctl_text(net, "net type"));
+	struct lnetctl_node *el = net_element_add(p, "del", lnetctl_text(net, "net type"));
 
-	return el ? identity(p, el, lnetctl_text(ni, "nid"), device_of(ni)) : plan_nomem(p);
+	return el ? identity(p, el, lnetctl_text(ni, "nid"), ni_device_of(ni)) : plan_nomem(p);
 }
 
 int plan_net_item(struct import *im, const struct ni_item *item, void *plan)
@@ -295,7 +295,7 @@ int plan_net_item(struct import *im, const struct ni_item *item, void *plan)
 	ni = find_ni(p, item, &net);
 	if (ni)
 		ni->line = PLAN_KEPT;
-	nid = ni ? nid_of(p, lnetctl_text(net, "net type"), ni) : NULL;
+	nid = ni ? ni_nid_of(p, lnetctl_text(net, "net type"), ni) : NULL;
 	if (ni && ni_same(item, ni, &d) && nid)
 		return marks_plan(p, item, nid, ni);
 	if (ni)

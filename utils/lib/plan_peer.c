@@ -174,8 +174,8 @@ static int next_of_kind(struct plan *p, const struct lnetctl_node **rule, bool d
 	return 0;
 }
 
-static int rules_same(struct plan *p, const struct lnetctl_node *want,
-		      const struct lnetctl_node *has, bool delay, bool *same)
+static int fault_rules_same(struct plan *p, const struct lnetctl_node *want,
+			    const struct lnetctl_node *has, bool delay, bool *same)
 {
 	char a[512], b[512];
 	int rc;
@@ -196,7 +196,8 @@ static int rules_same(struct plan *p, const struct lnetctl_node *want,
 	}
 }
 
-static int rule_copy(struct plan *p, struct lnetctl_node *seq, const struct lnetctl_node *rule)
+static int fault_rule_copy(struct plan *p, struct lnetctl_node *seq,
+			   const struct lnetctl_node *rule)
 {
 	struct lnetctl_node *item = seq ? lnetctl_add_map(seq, NULL) : NULL;
 	const struct lnetctl_node *n;
@@ -218,18 +219,19 @@ static int faults_of(struct plan *p, const struct lnetctl_node *section, bool de
 	const struct lnetctl_node *rules = lnetctl_find(p->rules[delay], "fault"), *rule;
 	char text[512];
 	bool same;
-	int rc = rules_same(p, section ? section->first : NULL, rules ? rules->first : NULL,
-			    delay, &same);
+	int rc = fault_rules_same(p, section ? section->first : NULL, rules ? rules->first : NULL,
+				  delay, &same);
 
 	if (rc || same)
 		return rc;
 	for (rule = rules ? rules->first : NULL; rule && !rc; rule = rule->next)
-		rc = rule_copy(p, plan_section(p, "del", "fault", LNETCTL_SEQ), rule);
+		rc = fault_rule_copy(p, plan_section(p, "del", "fault", LNETCTL_SEQ), rule);
 	for (rule = section ? section->first : NULL; rule && !rc; rule = rule->next) {
 		rc = next_of_kind(p, &rule, delay, text, sizeof(text));
 		if (!rule)
 			break;
-		rc = rc ? rc : rule_copy(p, plan_section(p, "add", "fault", LNETCTL_SEQ), rule);
+		rc = rc ? rc
+			: fault_rule_copy(p, plan_section(p, "add", "fault", LNETCTL_SEQ), rule);
 	}
 	return rc;
 }

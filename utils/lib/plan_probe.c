@@ -20,7 +20,7 @@ static unsigned int port_of(const struct plan *p)
 	return text ? (unsigned int)strtoul(text, NULL, 10) : 0;
 }
 
-static socklen_t address_of(const char *nid, unsigned int port, struct sockaddr_storage *to)
+static socklen_t nid_address_of(const char *nid, unsigned int port, struct sockaddr_storage *to)
 {
 	struct sockaddr_in *in = (struct sockaddr_in *)to;
 	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)to;
@@ -44,7 +44,7 @@ static socklen_t address_of(const char *nid, unsigned int port, struct sockaddr_
 static int bind_try(const char *nid, unsigned int port)
 {
 	struct sockaddr_storage to;
-	socklen_t len = address_of(nid, port, &to);
+	socklen_t len = nid_address_of(nid, port, &to);
 	int fd = len ? socket(to.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0) : -1, on = 1, rc;
 
 	if (fd < 0)
@@ -76,7 +76,7 @@ static bool node_has(const struct plan *p, const char *nid)
 }
 
 /* True if the interface is missing or has no address: the node waits for it. */
-static bool is_awaited(const struct lnetctl_node *ni)
+static bool ni_is_awaited(const struct lnetctl_node *ni)
 {
 	const struct lnetctl_node *intf = lnetctl_find(ni, "interfaces");
 	const char *name = intf && intf->first ? intf->first->text : NULL;
@@ -94,7 +94,7 @@ static bool is_awaited(const struct lnetctl_node *ni)
 static int ni_probe(struct plan *p, const struct lnetctl_node *ni, unsigned int port)
 {
 	const char *nid = lnetctl_text(ni, "nid");
-	int rc = nid && !node_has(p, nid) && !is_awaited(ni) ? bind_try(nid, port) : 0;
+	int rc = nid && !node_has(p, nid) && !ni_is_awaited(ni) ? bind_try(nid, port) : 0;
 
 	p->im.trans.at = ni;
 	if (rc == -EADDRNOTAVAIL)

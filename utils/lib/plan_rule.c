@@ -8,13 +8,13 @@
 #define WORDS_SIZE 2048		/* two lists of NIDs and all other parameters */
 
 /* Keys of an export that are not parameters of the rule. */
-static bool is_told(const char *key)
+static bool key_is_no_param(const char *key)
 {
 	return !strcmp(key, "kind") || !strcmp(key, "id") || !strcmp(key, "state") ||
 	       !strcmp(key, "matched") || !strcmp(key, "hit");
 }
 
-static int param_read(struct plan *p, const struct lnetctl_node *n, struct lnet_rule *r)
+static int rule_param_read(struct plan *p, const struct lnetctl_node *n, struct lnet_rule *r)
 {
 	char text[LNETCTL_RULE_LIST], err[LNET_RULE_ERR];
 	const char *value = n->text ? n->text : "";
@@ -28,7 +28,7 @@ static int param_read(struct plan *p, const struct lnetctl_node *n, struct lnet_
 	return lnet_rule_set(r, n->key, value, err) ? import_refuse(&p->im, "faults", n, err) : 0;
 }
 
-static int rule_read(struct plan *p, const struct lnetctl_node *rule, struct lnet_rule *r)
+static int plan_rule_read(struct plan *p, const struct lnetctl_node *rule, struct lnet_rule *r)
 {
 	const char *kind = rule->kind == LNETCTL_MAP ? lnetctl_text(rule, "kind") : NULL;
 	const struct lnetctl_node *n;
@@ -46,15 +46,15 @@ static int rule_read(struct plan *p, const struct lnetctl_node *rule, struct lne
 		return import_refuse(&p->im, "faults", lnetctl_find(rule, "kind"), err);
 	}
 	for (n = rule->first; n && !rc; n = n->next)
-		if (!is_told(n->key))
-			rc = param_read(p, n, r);
+		if (!key_is_no_param(n->key))
+			rc = rule_param_read(p, n, r);
 	if (!rc && lnet_rule_check(r, err))
 		return import_refuse(&p->im, "faults", rule, err);
 	return rc;
 }
 
 /* Writes a rule in one form, whatever the units and order in the file; without the seed. */
-static void rule_words(const struct lnet_rule *r, char *words, size_t size)
+static void rule_text_write(const struct lnet_rule *r, char *words, size_t size)
 {
 	char value[LNETCTL_RULE_LIST];
 	unsigned int i;
@@ -67,14 +67,14 @@ static void rule_words(const struct lnet_rule *r, char *words, size_t size)
 }
 
 /* If the file has no seed, the seed that the node drew counts as equal. */
-static bool rule_same(const struct lnet_rule *want, const struct lnet_rule *has)
+static bool plan_rule_same(const struct lnet_rule *want, const struct lnet_rule *has)
 {
 	char a[WORDS_SIZE], b[WORDS_SIZE];
 
 	if (want->set & 1u << LNET_RULE_SEED && want->seed != has->seed)
 		return false;
-	rule_words(want, a, sizeof(a));
-	rule_words(has, b, sizeof(b));
+	rule_text_write(want, a, sizeof(a));
+	rule_text_write(has, b, sizeof(b));
 	return !strcmp(a, b);
 }
 
@@ -90,16 +90,16 @@ static int find_same(struct plan *p, const struct lnet_rule *want, bool *found)
 	for (n = rules ? rules->first : NULL; n && !*found; n = n->next) {
 		if (n->line)
 			continue;
-		rc = rule_read(p, n, &has);
+		rc = plan_rule_read(p, n, &has);
 		if (rc)
 			return rc;
-		*found = rule_same(want, &has);
+		*found = plan_rule_same(want, &has);
 		n->line = *found;
 	}
 	return 0;
 }
 
-static bool is_number(const char *text)
+static bool text_is_digits(const char *text)
 {
 	return *text && strspn(text, "0123456789") == strlen(text);
 }
@@ -119,7 +119,7 @@ static int add_rule(struct plan *p, const char *verb, const struct lnet_rule *r,
 	for (i = 0; i < LNET_NR_RULE_PARAMS && ok; i++)
 		if (lnet_rule_text(r, i, value, sizeof(value)))
 			ok = lnetctl_add(item, lnet_rule_param_name(i),
-					 is_number(value) ? LNETCTL_NUM : LNETCTL_TEXT, value);
+					 text_is_digits(value) ? LNETCTL_NUM : LNETCTL_TEXT, value);
 	if (item)
 		import_at(item, from);
 	return ok ? 0 : plan_nomem(p);
@@ -134,7 +134,7 @@ static int rules_add(struct plan *p, const struct lnetctl_node *section)
 	int rc = 0;
 
 	for (n = section ? section->first : NULL; n && !rc; n = n->next) {
-		rc = rule_read(p, n, &want);
+		rc = plan_rule_read(p, n, &want);
 		rc = rc ? rc : import_rule_selects(&p->im, n);
 		rc = rc ? rc : find_same(p, &want, &found);
 		p->im.trans.at = n;
@@ -153,7 +153,7 @@ int plan_rules(struct plan *p, const struct lnetctl_node *section)
 	for (n = rules ? rules->first : NULL; n && !rc; n = n->next) {
 		if (n->line)
 			continue;
-		rc = rule_read(p, n, &has);
+		rc = plan_rule_read(p, n, &has);
 		rc = rc ? rc : add_rule(p, "del", &has, n);
 	}
 	return rc;

@@ -165,7 +165,7 @@ int plan_end(struct plan *p)
 	return rc;
 }
 
-static unsigned int count(const struct lnetctl_node *list)
+static unsigned int list_items_count(const struct lnetctl_node *list)
 {
 	const struct lnetctl_node *n;
 	unsigned int nr = 0;
@@ -183,10 +183,10 @@ static unsigned int part_count(const struct lnetctl_node *part)
 
 	for (section = part ? part->first : NULL; section; section = section->next) {
 		if (strcmp(section->key, "net"))
-			nr += count(section);
+			nr += list_items_count(section);
 		for (net = strcmp(section->key, "net") ? NULL : section->first; net;
 		     net = net->next)
-			nr += count(lnetctl_find(net, "local NI(s)"));
+			nr += list_items_count(lnetctl_find(net, "local NI(s)"));
 	}
 	return nr;
 }

@@ -142,7 +142,7 @@ static void name_guess(struct presence *p)
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
-static int64_t number_of(const struct lnetctl_node *map, const char *key)
+static int64_t presence_number(const struct lnetctl_node *map, const char *key)
 {
 	int64_t num = 0;
 
@@ -166,8 +166,8 @@ static bool node_ask(struct link *l, struct presence *p)
 	configured = lnetctl_text(map, "configured");
 	p->answers = name;
 	p->configured = configured && !strcmp(configured, "true");
-	p->pid = (int)number_of(map, "pid");
-	p->uid = (unsigned int)number_of(map, "uid");
+	p->pid = (int)presence_number(map, "pid");
+	p->uid = (unsigned int)presence_number(map, "uid");
 	snprintf(p->name, sizeof(p->name), "%s", name ? name : "");
 	snprintf(p->version, sizeof(p->version), "%s", version ? version : "");
 	lnetctl_doc_free(doc);

@@ -21,7 +21,7 @@ struct printer {
 	char buf[16384];
 };
 
-static void flush(struct printer *out)
+static void printer_flush(struct printer *out)
 {
 	fwrite(out->buf, 1, out->len, out->to);
 	out->len = 0;
@@ -30,7 +30,7 @@ static void flush(struct printer *out)
 static void put_bytes(struct printer *out, const char *text, size_t len)
 {
 	if (len > sizeof(out->buf) - out->len)
-		flush(out);
+		printer_flush(out);
 	if (len > sizeof(out->buf)) {
 		fwrite(text, 1, len, out->to);
 		return;
@@ -39,7 +39,7 @@ static void put_bytes(struct printer *out, const char *text, size_t len)
 	out->len += len;
 }
 
-static void put(const char *text, struct printer *out)
+static void printer_append(const char *text, struct printer *out)
 {
 	put_bytes(out, text, strlen(text));
 }
@@ -47,7 +47,7 @@ static void put(const char *text, struct printer *out)
 static void put_char(char ch, struct printer *out)
 {
 	if (out->len == sizeof(out->buf))
-		flush(out);
+		printer_flush(out);
 	out->buf[out->len++] = ch;
 }
 
@@ -79,7 +79,7 @@ static bool is_quoted(const char *text)
 }
 
 /* May @text be written in YAML without quotes? */
-static bool is_plain(const char *text)
+static bool text_is_plain(const char *text)
 {
 	size_t len = strlen(text);
 
@@ -115,7 +115,7 @@ static void put_control(unsigned char ch, struct printer *out)
 	char text[8];
 
 	snprintf(text, sizeof(text), "\\u%04x", ch);
-	put(text, out);
+	printer_append(text, out);
 }
 
 static void print_escaped(const char *text, struct printer *out)
@@ -128,7 +128,7 @@ static void print_escaped(const char *text, struct printer *out)
 			put_char('\\', out);
 			put_char((char)ch, out);
 		} else if (ch == '\n')
-			put("\\n", out);
+			printer_append("\\n", out);
 		else if (ch < ' ' || ch == 0x7f)
 			put_control(ch, out);
 		else
@@ -154,24 +154,24 @@ static void yaml_scalar(const struct lnetctl_node *n, struct printer *out)
 
 	switch (n->quote) {
 	case LNETCTL_TAG_DOUBLE:
-		put("! ", out);
+		printer_append("! ", out);
 		/* fall through */
 	case LNETCTL_DOUBLE:
 		print_escaped(text, out);
 		break;
 	case LNETCTL_TAG_SINGLE:
-		put("! ", out);
+		printer_append("! ", out);
 		/* fall through */
 	case LNETCTL_SINGLE:
 		print_single(text, out);
 		break;
 	default:
 		if (n->kind != LNETCTL_TEXT)
-			put(text, out);
+			printer_append(text, out);
 		else if (has_control(text))
 			print_escaped(text, out);
-		else if (is_plain(text) || is_quoted(text))
-			put(text, out);
+		else if (text_is_plain(text) || is_quoted(text))
+			printer_append(text, out);
 		else
 			print_single(text, out);
 	}
@@ -183,7 +183,7 @@ static void yaml_children(const struct lnetctl_node *n, const struct layout *l, 
 static void yaml_key(const struct lnetctl_node *n, const struct layout *l, int col,
 		     struct printer *out)
 {
-	put(n->key, out);
+	printer_append(n->key, out);
 	put_char(':', out);
 	if (is_collection(n)) {
 		put_char('\n', out);
@@ -238,22 +238,22 @@ static void json_value(const struct lnetctl_node *n, int col, struct printer *ou
 		size_t len = strlen(text);
 
 		if (n->kind == LNETCTL_NULL)
-			put("null", out);
+			printer_append("null", out);
 		else if (n->kind == LNETCTL_TEXT && is_quoted(text))
 			put_bytes(out, text, len);
 		else if (n->kind == LNETCTL_TEXT && !is_decimal(text))
 			print_escaped(text, out);
 		else
-			put(text, out);
+			printer_append(text, out);
 		return;
 	}
-	put(map ? "{" : "[", out);
+	printer_append(map ? "{" : "[", out);
 	for (child = n->first; child; child = child->next) {
-		put(child == n->first ? "\n" : ",\n", out);
+		printer_append(child == n->first ? "\n" : ",\n", out);
 		indent(col + 2, out);
 		if (map) {
 			print_escaped(child->key, out);
-			put(": ", out);
+			printer_append(": ", out);
 		}
 		json_value(child, col + 2, out);
 	}
@@ -261,7 +261,7 @@ static void json_value(const struct lnetctl_node *n, int col, struct printer *ou
 		put_char('\n', out);
 		indent(col, out);
 	}
-	put(map ? "}" : "]", out);
+	printer_append(map ? "}" : "]", out);
 }
 
 void lnetctl_print(const struct lnetctl_node *doc, enum lnetctl_style style, FILE *to)
@@ -276,5 +276,5 @@ void lnetctl_print(const struct lnetctl_node *doc, enum lnetctl_style style, FIL
 	} else {
 		yaml_children(doc, &layouts[style], 0, false, &out);
 	}
-	flush(&out);
+	printer_flush(&out);
 }

@@ -71,14 +71,14 @@ static size_t attr_text_len(const struct attr *a)
 
 /* ---- tables ---- */
 
-static void table_free(struct reply_table *t)
+static void reply_table_free(struct reply_table *t)
 {
 	size_t i;
 
 	if (!t)
 		return;
 	for (i = 0; i < t->nr; i++)
-		table_free(t->keys[i].child);
+		reply_table_free(t->keys[i].child);
 	free(t->keys);
 	free(t);
 }
@@ -109,7 +109,7 @@ static int key_parse(const struct lnetctl_node *doc, struct walk w, int depth,
 			rc = key->name ? 0 : -ENOMEM;
 			break;
 		case LNET_NLA_LIST:
-			table_free(key->child);
+			reply_table_free(key->child);
 			key->child = NULL;
 			rc = table_parse(doc, walk_in(&a), depth + 1, &key->child);
 			break;
@@ -208,8 +208,8 @@ static int add_elements(const struct reply_key *key, struct lnetctl_node *map, c
 			int depth);
 
 /* Ignores a value without a name, because a mapping needs names. */
-static int add_value(const struct reply_key *key, struct lnetctl_node *map, const struct attr *a,
-		     int depth)
+static int reply_value_add(const struct reply_key *key, struct lnetctl_node *map,
+			   const struct attr *a, int depth)
 {
 	const char *name = key->name;
 
@@ -285,7 +285,7 @@ static int add_values(const struct reply_table *t, struct lnetctl_node *map, str
 		struct attr a;
 		bool there = value_take(w, ordered, t->keys[i].index, &next, &a);
 
-		rc = add_value(&t->keys[i], map, there ? &a : NULL, depth);
+		rc = reply_value_add(&t->keys[i], map, there ? &a : NULL, depth);
 	}
 	return rc;
 }
@@ -317,7 +317,7 @@ static int add_elements(const struct reply_key *key, struct lnetctl_node *map, c
 }
 
 /* Adds further elements to the lists of the last item. */
-static int add_more(const struct reply_table *t, struct lnetctl_node *item, struct walk w)
+static int list_elements_add(const struct reply_table *t, struct lnetctl_node *item, struct walk w)
 {
 	size_t i;
 	int rc = 0;
@@ -345,7 +345,7 @@ static int feed_table(struct reply *r, struct walk w)
 	struct attr a;
 	int rc = 0;
 
-	table_free(r->table);
+	reply_table_free(r->table);
 	r->table = NULL;
 	while (!rc && walk_next(&w, &a))
 		if (a.type == LNET_NLA_LIST && !r->table)
@@ -353,7 +353,7 @@ static int feed_table(struct reply *r, struct walk w)
 	if (!rc && (!r->table || !r->table->nr))
 		rc = -EPROTO;
 	if (rc) {
-		table_free(r->table);
+		reply_table_free(r->table);
 		r->table = NULL;
 		return rc;
 	}
@@ -406,14 +406,14 @@ int reply_feed(struct reply *r, uint16_t flags, const void *attrs, size_t len)
 	if (r->top->kind == LNETCTL_MAP)
 		return add_values(r->table, r->top, w, 0);
 	if ((flags & LNET_NL_F_CONT) && r->top->last)
-		return add_more(r->table, r->top->last, w);
+		return list_elements_add(r->table, r->top->last, w);
 	item = lnetctl_add_map(r->top, NULL);
 	return item ? add_values(r->table, item, w, 0) : -ENOMEM;
 }
 
 struct lnetctl_node *reply_finish(struct reply *r)
 {
-	table_free(r->table);
+	reply_table_free(r->table);
 	r->table = NULL;
 	return r->doc;
 }

@@ -9,7 +9,7 @@
 
 #define ALIGN4(n) (((n) + 3) & ~(size_t)3)
 
-static unsigned char *put(struct request *r, size_t len)
+static unsigned char *request_reserve(struct request *r, size_t len)
 {
 	size_t need = r->len + ALIGN4(len);
 	unsigned char *at;
@@ -40,7 +40,7 @@ static void put_attr(struct request *r, uint16_t type, const void *data, size_t 
 		r->err = -E2BIG;
 	if (r->err)
 		return;
-	at = put(r, total);
+	at = request_reserve(r, total);
 	if (!at)
 		return;
 	memcpy(at, &total, sizeof(total));
@@ -49,7 +49,7 @@ static void put_attr(struct request *r, uint16_t type, const void *data, size_t 
 		memcpy(at + LNET_NL_ATTR_HDR, data, len);
 }
 
-static void put_text(struct request *r, const char *text)
+static void text_attr_put(struct request *r, const char *text)
 {
 	put_attr(r, LNET_NLA_VALUE, text, strlen(text) + 1);
 }
@@ -65,7 +65,7 @@ static bool is_true(const char *word)
 	       !strcasecmp(word, "y");
 }
 
-static bool is_number(const char *text)
+static bool text_is_integer(const char *text)
 {
 	text += *text == '-';
 	if (!*text)
@@ -78,10 +78,10 @@ static bool is_number(const char *text)
 
 static void put_key(struct request *r, const char *key)
 {
-	if (is_number(key))
+	if (text_is_integer(key))
 		put_int(r, strtoll(key, NULL, 10));
 	else
-		put_text(r, key);
+		text_attr_put(r, key);
 }
 
 static void put_list(struct request *r, const struct lnetctl_node *n);
@@ -97,7 +97,7 @@ static void put_value(struct request *r, const struct lnetctl_node *n)
 		break;
 	case LNETCTL_NUM:
 		if (lnetctl_num(n, &num))
-			put_text(r, n->text);
+			text_attr_put(r, n->text);
 		else
 			put_int(r, num);
 		break;
@@ -105,7 +105,7 @@ static void put_value(struct request *r, const struct lnetctl_node *n)
 		put_int(r, is_true(n->text));
 		break;
 	default:
-		put_text(r, n->text ? n->text : "");
+		text_attr_put(r, n->text ? n->text : "");
 	}
 }
 

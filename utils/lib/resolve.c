@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include "client.h"
 
-static const void *address_of(const struct addrinfo *ai)
+static const void *ai_address(const struct addrinfo *ai)
 {
 	if (ai->ai_family == AF_INET)
 		return &((const struct sockaddr_in *)ai->ai_addr)->sin_addr;
@@ -24,7 +24,7 @@ int ctl_host_resolve(const char *host, char *addr, size_t size)
 		hints.ai_family = families[i];
 		if (getaddrinfo(host, NULL, &hints, &ai))
 			continue;
-		rc = inet_ntop(ai->ai_family, address_of(ai), addr, (socklen_t)size) ? 0 : -EINVAL;
+		rc = inet_ntop(ai->ai_family, ai_address(ai), addr, (socklen_t)size) ? 0 : -EINVAL;
 		freeaddrinfo(ai);
 	}
 	return rc;

@@ -17,7 +17,7 @@
 
 #define DEVICE "/dev/" LNET_IOC_DEVICE
 
-static int device_ask(void *arg, unsigned long code, void *buf)
+static int device_ioctl(void *arg, unsigned long code, void *buf)
 {
 	int fd = open(DEVICE, O_RDWR | O_CLOEXEC), rc;
 
@@ -29,7 +29,7 @@ static int device_ask(void *arg, unsigned long code, void *buf)
 	return rc;
 }
 
-const struct stock stock_kernel = { "/sys/module", "/sys/kernel/debug/lnet", device_ask, NULL };
+const struct stock stock_kernel = { "/sys/module", "/sys/kernel/debug/lnet", device_ioctl, NULL };
 
 /* ---- parameters ------------------------------------------------------------------------------ */
 
@@ -69,7 +69,7 @@ static const struct param *param_find(const char *name)
 	return NULL;
 }
 
-static int number_read(const char *directory, const char *file, int64_t *val)
+static int file_number_read(const char *directory, const char *file, int64_t *val)
 {
 	char path[256], text[32] = "";
 	struct lnetctl_node n = { .text = text };
@@ -111,9 +111,9 @@ static int numa_write(const struct stock *s, int64_t val)
 	return s->ask(s->arg, LNET_IOC(LNET_IOC_SET_NUMA), &v);
 }
 
-static int param_read(const struct stock *s, const struct param *p, int64_t *val)
+static int stock_param_read(const struct stock *s, const struct param *p, int64_t *val)
 {
-	int rc = number_read(s->modules, p->file, val);
+	int rc = file_number_read(s->modules, p->file, val);
 
 	if (!rc && p->inverted)
 		*val = !*val;
@@ -133,11 +133,11 @@ static int lnd_timeout_read(const struct stock *s, int64_t *val)
 	int64_t timeout, retries;
 	int rc = 0;
 
-	if (!number_read(s->debugfs, "lnet_lnd_timeout", val))
+	if (!file_number_read(s->debugfs, "lnet_lnd_timeout", val))
 		return 0;
-	rc = param_read(s, param_find("transaction_timeout"), &timeout);
+	rc = stock_param_read(s, param_find("transaction_timeout"), &timeout);
 	if (!rc)
-		rc = param_read(s, param_find("retry_count"), &retries);
+		rc = stock_param_read(s, param_find("retry_count"), &retries);
 	if (rc || retries < 0)
 		return rc ? rc : -EIO;
 	*val = (timeout - 1) / (retries + 1);
@@ -153,7 +153,8 @@ static int global_show(const struct stock *s, struct lnetctl_node *doc)
 	int rc = map ? 0 : -ENOMEM;
 
 	for (i = 0; i < NR_SHOWN && !rc; i++) {
-		rc = *params[i].file ? param_read(s, &params[i], &val) : lnd_timeout_read(s, &val);
+		rc = *params[i].file ? stock_param_read(s, &params[i], &val)
+				     : lnd_timeout_read(s, &val);
 		if (!rc && !lnetctl_add_num(map, params[i].name, val))
 			rc = -ENOMEM;
 	}
@@ -190,7 +191,7 @@ static int set_all(const struct stock *s, const struct lnetctl_node *values, cha
 		}
 		rc = value_parse(n, p, &val, why, size);
 		if (!rc)
-			rc = param_read(s, p, &before[p - params]);
+			rc = stock_param_read(s, p, &before[p - params]);
 	}
 	for (n = values->first; n && !rc; n = n->next) {
 		p = param_find(n->key);
@@ -229,7 +230,7 @@ static const struct counter {
 	U64(send_length), U64(recv_length), U64(route_length), U64(drop_length),
 };
 
-static int stats_show(const struct stock *s, struct lnetctl_node *doc)
+static int stock_stats_show(const struct stock *s, struct lnetctl_node *doc)
 {
 	struct lnet_ioc_stats st = { .hdr = { sizeof(st), LNET_IOC_VERSION } };
 	int rc = s->ask(s->arg, LNET_IOC(LNET_IOC_GET_STATS), &st);
@@ -251,7 +252,7 @@ static int stats_show(const struct stock *s, struct lnetctl_node *doc)
 	return map ? 0 : -ENOMEM;
 }
 
-static int stats_reset(const struct stock *s)
+static int stock_stats_reset(const struct stock *s)
 {
 	struct lnet_ioc_data data = { .hdr = { sizeof(data), LNET_IOC_VERSION_DATA } };
 
@@ -266,7 +267,7 @@ static int config_set(const struct stock *s, unsigned int nr, struct lnet_ioc_co
 	return s->ask(s->arg, LNET_IOC(nr), cfg);
 }
 
-static uint32_t number_of(const struct lnetctl_node *body, const char *key)
+static uint32_t body_number(const struct lnetctl_node *body, const char *key)
 {
 	int64_t num = -1;
 
@@ -276,16 +277,16 @@ static uint32_t number_of(const struct lnetctl_node *body, const char *key)
 
 static int routing_set(const struct stock *s, const struct lnetctl_node *body)
 {
-	struct lnet_ioc_config cfg = { .enable = number_of(body, "enable") };
+	struct lnet_ioc_config cfg = { .enable = body_number(body, "enable") };
 
 	return config_set(s, LNET_IOC_CONFIG_RTR, &cfg);
 }
 
-static int buffers_set(const struct stock *s, const struct lnetctl_node *body)
+static int stock_buffers_set(const struct stock *s, const struct lnetctl_node *body)
 {
-	struct lnet_ioc_config cfg = { .tiny = number_of(body, "tiny"),
-				       .small = number_of(body, "small"),
-				       .large = number_of(body, "large") };
+	struct lnet_ioc_config cfg = { .tiny = body_number(body, "tiny"),
+				       .small = body_number(body, "small"),
+				       .large = body_number(body, "large") };
 
 	return config_set(s, LNET_IOC_ADD_BUF, &cfg);
 }
@@ -345,7 +346,7 @@ int stock_peer_log(const struct stock *s, const char *text)
 /* ---- on and off ------------------------------------------------------------------------------ */
 
 /* The ioctl has no field for large NIDs. */
-static int configure(const struct stock *s, unsigned int flags)
+static int stock_configure(const struct stock *s, unsigned int flags)
 {
 	struct lnet_ioc_data data = { .hdr = { sizeof(data), LNET_IOC_VERSION_DATA } };
 
@@ -365,7 +366,7 @@ int stock_talk(const struct stock *s, const struct ctl_op *op, const struct lnet
 	bool shows = (op->flags & LNET_NL_F_DUMP) == LNET_NL_F_DUMP;
 
 	if (op->cmd == LNET_NL_CONFIGURE)
-		return configure(s, op->flags);
+		return stock_configure(s, op->flags);
 	if (op->cmd == LNET_NL_TUNABLES && shows)
 		return global_show(s, reply->doc);
 	if (op->cmd == LNET_NL_TUNABLES && body)
@@ -373,11 +374,11 @@ int stock_talk(const struct stock *s, const struct ctl_op *op, const struct lnet
 	if (op->cmd == LNET_NL_ROUTING)
 		return shows ? routing_show(s, reply->doc) : routing_set(s, body);
 	if (op->cmd == LNET_NL_BUFFERS)
-		return buffers_set(s, body);
+		return stock_buffers_set(s, body);
 	if (op->cmd == LNET_NL_STATS && shows)
-		return stats_show(s, reply->doc);
+		return stock_stats_show(s, reply->doc);
 	if (op->cmd == LNET_NL_STATS_RESET)
-		return stats_reset(s);
+		return stock_stats_reset(s);
 	if (op->cmd == LNET_NL_UDSP)
 		return stock_udsp(s, op, body, reply, why, size);
 	return -EOPNOTSUPP;

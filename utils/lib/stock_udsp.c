@@ -22,15 +22,16 @@ struct policy {
 	uint32_t words[MAX_WORDS];
 };
 
-static int ask_long(const struct stock *s, unsigned int nr, struct lnet_ioc_udsp *u, uint32_t bytes)
+static int udsp_ioctl_long(const struct stock *s, unsigned int nr, struct lnet_ioc_udsp *u,
+			   uint32_t bytes)
 {
 	u->hdr = (struct lnet_ioc_hdr){ (uint32_t)sizeof(*u) + bytes, LNET_IOC_VERSION };
 	return s->ask(s->arg, LNET_IOC(nr), u);
 }
 
-static int ask(const struct stock *s, unsigned int nr, struct lnet_ioc_udsp *u)
+static int udsp_ioctl(const struct stock *s, unsigned int nr, struct lnet_ioc_udsp *u)
 {
-	return ask_long(s, nr, u, 0);
+	return udsp_ioctl_long(s, nr, u, 0);
 }
 
 /* ---- add and del ----------------------------------------------------------------------------- */
@@ -58,7 +59,7 @@ static int end_words(const char *text, uint32_t *words)
 	return rc;
 }
 
-static int rule_words(const struct lnetctl_node *item, uint32_t *words, char *why, size_t size)
+static int policy_words(const struct lnetctl_node *item, uint32_t *words, char *why, size_t size)
 {
 	unsigned int i, nr = 0;
 	const char *text;
@@ -87,7 +88,7 @@ static int32_t idx_of(const struct lnetctl_node *item)
 	return (int32_t)idx;
 }
 
-static bool has(const struct lnetctl_node *item, const char *key)
+static bool item_has(const struct lnetctl_node *item, const char *key)
 {
 	const char *text = lnetctl_text(item, key);
 
@@ -102,7 +103,7 @@ static int action_of(const struct lnetctl_node *item, struct lnet_ioc_udsp *u, c
 		     size_t size)
 {
 	const struct lnetctl_node *priority = lnetctl_find(item, "priority");
-	bool src = has(item, "src"), rte = has(item, "rte");
+	bool src = item_has(item, "src"), rte = item_has(item, "rte");
 	int64_t num = 0;
 
 	if (src && rte) {
@@ -110,33 +111,35 @@ static int action_of(const struct lnetctl_node *item, struct lnet_ioc_udsp *u, c
 		return -EINVAL;
 	}
 	u->action = LNET_IOC_UDSP_PREFER;
-	if ((priority && !lnetctl_num(priority, &num)) || (!rte && src != has(item, "dst")))
+	if ((priority && !lnetctl_num(priority, &num)) || (!rte && src != item_has(item, "dst")))
 		u->action = LNET_IOC_UDSP_PRIORITY;
 	u->priority = (uint32_t)num;
 	return 0;
 }
 
-static int add(const struct stock *s, const struct lnetctl_node *item, char *why, size_t size)
+static int policy_add(const struct stock *s, const struct lnetctl_node *item, char *why,
+		      size_t size)
 {
 	struct policy p = { .u = { .idx = idx_of(item) } };
 	int rc = action_of(item, &p.u, why, size);
 
 	if (!rc)
-		rc = rule_words(item, p.words, why, size);
+		rc = policy_words(item, p.words, why, size);
 	if (rc < 0)
 		return rc;
 	p.u.bulk_size = (uint32_t)rc * sizeof(p.words[0]);
 	p.u.bulk = (uintptr_t)p.words;
-	rc = ask_long(s, LNET_IOC_ADD_UDSP, &p.u, p.u.bulk_size);
+	rc = udsp_ioctl_long(s, LNET_IOC_ADD_UDSP, &p.u, p.u.bulk_size);
 	if (rc == -EALREADY)
 		snprintf(why, size, "this rule is there already");
 	return rc;
 }
 
-static int del(const struct stock *s, const struct lnetctl_node *item, char *why, size_t size)
+static int policy_del(const struct stock *s, const struct lnetctl_node *item, char *why,
+		      size_t size)
 {
 	struct lnet_ioc_udsp u = { .idx = idx_of(item) };
-	int rc = ask(s, LNET_IOC_DEL_UDSP, &u);
+	int rc = udsp_ioctl(s, LNET_IOC_DEL_UDSP, &u);
 
 	if (rc == -ENOENT)
 		snprintf(why, size, "there is no rule with the index %d", idx_of(item));
@@ -146,7 +149,7 @@ static int del(const struct stock *s, const struct lnetctl_node *item, char *why
 /* ---- show ------------------------------------------------------------------------------------ */
 
 /* Returns the number of words of an end; @text is "" if the rule has no such end. */
-static int end_text(const uint32_t *words, unsigned int nr, const char *tag, char *text)
+static int policy_end_text(const uint32_t *words, unsigned int nr, const char *tag, char *text)
 {
 	int rc;
 
@@ -159,8 +162,8 @@ static int end_text(const uint32_t *words, unsigned int nr, const char *tag, cha
 	return rc < 0 ? -EPROTO : rc + 1;
 }
 
-static int rule_show(const struct lnet_ioc_udsp *u, const uint32_t *words, unsigned int nr,
-		     struct lnetctl_node *item)
+static int policy_show(const struct lnet_ioc_udsp *u, const uint32_t *words, unsigned int nr,
+		       struct lnetctl_node *item)
 {
 	struct lnetctl_node *action;
 	char text[MAX_TEXT];
@@ -168,7 +171,7 @@ static int rule_show(const struct lnet_ioc_udsp *u, const uint32_t *words, unsig
 	int rc;
 
 	for (i = 0; i < NR_ENDS; i++) {
-		rc = end_text(words, nr, tags[i], text);
+		rc = policy_end_text(words, nr, tags[i], text);
 		if (rc < 0)
 			return rc;
 		words += rc;
@@ -182,22 +185,22 @@ static int rule_show(const struct lnet_ioc_udsp *u, const uint32_t *words, unsig
 	return action && lnetctl_add_num(action, "priority", u->priority) ? 0 : -ENOMEM;
 }
 
-static int get(const struct stock *s, int32_t idx, struct lnetctl_node *item, uint32_t *words,
-	       uint32_t bytes)
+static int policy_read(const struct stock *s, int32_t idx, struct lnetctl_node *item,
+		       uint32_t *words, uint32_t bytes)
 {
 	struct lnet_ioc_udsp u = { .idx = idx, .bulk_size = bytes, .bulk = (uintptr_t)words };
-	int rc = ask(s, LNET_IOC_GET_UDSP, &u);
+	int rc = udsp_ioctl(s, LNET_IOC_GET_UDSP, &u);
 
 	if (!rc && !lnetctl_add_num(item, "idx", idx))
 		rc = -ENOMEM;
-	return rc ? rc : rule_show(&u, words, bytes / sizeof(words[0]), item);
+	return rc ? rc : policy_show(&u, words, bytes / sizeof(words[0]), item);
 }
 
 /* The module reports a size that includes the header; it accepts the size of the patterns alone. */
-static int bytes_of(const struct stock *s, int32_t idx, uint32_t *bytes)
+static int policy_bytes(const struct stock *s, int32_t idx, uint32_t *bytes)
 {
 	struct lnet_ioc_udsp u = { .idx = idx };
-	int rc = ask(s, LNET_IOC_GET_UDSP_SIZE, &u);
+	int rc = udsp_ioctl(s, LNET_IOC_GET_UDSP_SIZE, &u);
 
 	*bytes = (uint32_t)u.idx - (uint32_t)sizeof(u);
 	return rc ? rc : *bytes && *bytes <= LNET_IOC_LEN_MAX ? 0 : -EPROTO;
@@ -207,14 +210,14 @@ static int show_one(const struct stock *s, int32_t idx, struct lnetctl_node *seq
 {
 	struct lnetctl_node *item = seq ? lnetctl_add_map(seq, NULL) : NULL;
 	uint32_t *words = calloc(1, bytes);
-	int rc = item && words ? get(s, idx, item, words, bytes) : -ENOMEM;
+	int rc = item && words ? policy_read(s, idx, item, words, bytes) : -ENOMEM;
 
 	free(words);
 	return rc;
 }
 
 /* Prints nothing if there is no policy. */
-static int show(const struct stock *s, int32_t only, struct lnetctl_node *doc)
+static int policies_show(const struct stock *s, int32_t only, struct lnetctl_node *doc)
 {
 	struct lnetctl_node *seq = NULL;
 	int32_t idx = only < 0 ? 0 : only;
@@ -222,7 +225,7 @@ static int show(const struct stock *s, int32_t only, struct lnetctl_node *doc)
 	int rc = 0;
 
 	for (; !rc && idx < MAX_RULES; idx++) {
-		rc = bytes_of(s, idx, &bytes);
+		rc = policy_bytes(s, idx, &bytes);
 		if (rc)
 			break;
 		seq = seq ? seq : lnetctl_add_seq(doc, "udsp");
@@ -239,8 +242,9 @@ int stock_udsp(const struct stock *s, const struct ctl_op *op, const struct lnet
 	const struct lnetctl_node *item = body ? body->first : NULL;
 
 	if ((op->flags & LNET_NL_F_DUMP) == LNET_NL_F_DUMP)
-		return show(s, idx_of(item), reply->doc);
+		return policies_show(s, idx_of(item), reply->doc);
 	if (!item)
 		return -EINVAL;
-	return op->flags & LNET_NL_F_CREATE ? add(s, item, why, size) : del(s, item, why, size);
+	return op->flags & LNET_NL_F_CREATE ? policy_add(s, item, why, size)
+					    : policy_del(s, item, why, size);
 }

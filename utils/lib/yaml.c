@@ -49,7 +49,7 @@ static int reader_fail(struct reader *r, const yaml_node_t *n, int err, const ch
 	return err;
 }
 
-static void place_set(struct lnetctl_node *n, const yaml_node_t *from)
+static void node_place_set(struct lnetctl_node *n, const yaml_node_t *from)
 {
 	n->line = (unsigned int)from->start_mark.line + 1;
 	n->column = (unsigned int)from->start_mark.column + 1;
@@ -81,7 +81,7 @@ static int read_map(struct reader *r, const yaml_node_t *n, struct lnetctl_node 
 			       NULL);
 		if (rc)
 			return rc;
-		place_set(map->last, key);
+		node_place_set(map->last, key);
 	}
 	return 0;
 }
@@ -118,7 +118,7 @@ static int read_node(struct reader *r, struct lnetctl_node *parent, const char *
 	node = lnetctl_add(parent, key, kind, text);
 	if (!node)
 		return reader_fail(r, n, -ENOMEM, "out of memory");
-	place_set(node, n);
+	node_place_set(node, n);
 	if (res)
 		*res = node;
 	if (kind == LNETCTL_MAP)
