@@ -40,7 +40,7 @@ struct drill {
 	int64_t share;			/* permille of the messages sent over the rail */
 };
 
-static double now_ms(void)
+static double drill_now_ms(void)
 {
 	struct timespec ts;
 
@@ -48,7 +48,7 @@ static double now_ms(void)
 	return (double)ts.tv_sec * 1e3 + (double)ts.tv_nsec / 1e6;
 }
 
-static int64_t number(const struct lnetctl_node *map, const char *key)
+static int64_t key_number(const struct lnetctl_node *map, const char *key)
 {
 	const struct lnetctl_node *n = map ? lnetctl_find(map, key) : NULL;
 	int64_t num;
@@ -57,7 +57,7 @@ static int64_t number(const struct lnetctl_node *map, const char *key)
 }
 
 /* Checks a call to the node that should not fail: an error ends the drill. */
-static int said(struct drill *d, int rc)
+static int call_check(struct drill *d, int rc)
 {
 	if (rc && !d->err) {
 		d->err = rc;
@@ -66,7 +66,7 @@ static int said(struct drill *d, int rc)
 	return rc;
 }
 
-static bool is_over(const struct drill *d)
+static bool drill_is_over(const struct drill *d)
 {
 	return d->err || stopped;
 }
@@ -76,9 +76,9 @@ static int64_t statistic(struct drill *d, const char *name)
 	struct lnetctl_node *doc;
 	int64_t num;
 
-	if (said(d, lnetctl_stats_show(d->t->c, &doc)))
+	if (call_check(d, lnetctl_stats_show(d->t->c, &doc)))
 		return 0;
-	num = number(lnetctl_find(doc, "statistics"), name);
+	num = key_number(lnetctl_find(doc, "statistics"), name);
 	lnetctl_doc_free(doc);
 	return num;
 }
@@ -90,14 +90,14 @@ static void sent(struct drill *d, int64_t *rail, int64_t *all)
 	struct lnetctl_node *doc;
 
 	*rail = *all = 0;
-	if (said(d, lnetctl_net_show(d->t->c, NULL, 1, false, &doc)))
+	if (call_check(d, lnetctl_net_show(d->t->c, NULL, 1, false, &doc)))
 		return;
 	net = lnetctl_find(doc, "net");
 	for (net = net ? net->first : NULL; net; net = net->next) {
 		nis = lnetctl_find(net, "local NI(s)");
 		for (ni = nis ? nis->first : NULL; ni; ni = ni->next) {
 			const char *nid = lnetctl_text(ni, "nid");
-			int64_t nr = number(lnetctl_find(ni, "statistics"), "send_count");
+			int64_t nr = key_number(lnetctl_find(ni, "statistics"), "send_count");
 
 			if (!nid || !strcmp(nid, "0@lo"))
 				continue;
@@ -110,15 +110,15 @@ static void sent(struct drill *d, int64_t *rail, int64_t *all)
 }
 
 /* Sends one request and waits for its interval. Returns its duration, -1 if it is lost. */
-static double request(struct drill *d)
+static double drill_request(struct drill *d)
 {
-	double start = now_ms(), took, pause = 1e3 / (double)d->rate;
+	double start = drill_now_ms(), took, pause = 1e3 / (double)d->rate;
 	struct lnetctl_node *doc = NULL;
-	int rc = said(d, lnetctl_ping(d->t->c, d->peer, NULL, TIMEOUT_MS, &doc));
+	int rc = call_check(d, lnetctl_ping(d->t->c, d->peer, NULL, TIMEOUT_MS, &doc));
 	bool failed = rc || lnetctl_find(doc, "manage");
 
 	lnetctl_doc_free(doc);
-	took = now_ms() - start;
+	took = drill_now_ms() - start;
 	d->requests++;
 	d->lost += failed;
 	if (took < pause)
@@ -133,15 +133,15 @@ static int64_t share(struct drill *d)
 	unsigned int i;
 
 	sent(d, &rail[0], &all[0]);
-	for (i = 0; i < WINDOW && !is_over(d); i++)
-		request(d);
+	for (i = 0; i < WINDOW && !drill_is_over(d); i++)
+		drill_request(d);
 	sent(d, &rail[1], &all[1]);
 	return all[1] > all[0] ? 1000 * (rail[1] - rail[0]) / (all[1] - all[0]) : 0;
 }
 
 /* ---- the rule -------------------------------------------------------------------------------- */
 
-static int rule_set(struct drill *d, bool on)
+static int cut_rule_set(struct drill *d, bool on)
 {
 	struct lnetctl_node *rule = lnetctl_add_map(NULL, NULL);
 	char to[32];
@@ -172,13 +172,13 @@ static const char *rule_there(const struct lnetctl_node *doc)
 }
 
 /* Removes a rule that has ended. */
-static int alone(struct drill *d)
+static int old_rule_remove(struct drill *d)
 {
 	struct lnetctl_node *doc;
 	const char *state;
 	bool old, busy;
 
-	if (said(d, lnetctl_rule_show(d->t->c, "cut", false, &doc)))
+	if (call_check(d, lnetctl_rule_show(d->t->c, "cut", false, &doc)))
 		return tool_done(d->t, d->err);
 	state = rule_there(doc);
 	old = state && !strcmp(state, "over");
@@ -187,7 +187,7 @@ static int alone(struct drill *d)
 	if (busy)
 		return tool_refuse("drill", "rail", -EBUSY, "a drill is under way: the rule '%s'",
 				   RULE);
-	return old ? tool_done(d->t, rule_set(d, false)) : 0;
+	return old ? tool_done(d->t, cut_rule_set(d, false)) : 0;
 }
 
 /* ---- the course ------------------------------------------------------------------------------ */
@@ -199,39 +199,39 @@ static int is_more(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static int before(struct drill *d)
+static int baseline_measure(struct drill *d)
 {
-	double end = now_ms() + BEFORE_MS, took[SAMPLES];
+	double end = drill_now_ms() + BEFORE_MS, took[SAMPLES];
 	unsigned int nr = 0;
 
 	do {
-		took[nr] = request(d);
-		if (is_over(d))
+		took[nr] = drill_request(d);
+		if (drill_is_over(d))
 			return 0;
 		if (took[nr] < 0)
 			return tool_refuse("drill", "peer", -EHOSTUNREACH,
 					   "%s does not answer, with nothing cut", d->peer);
-	} while (++nr < SAMPLES && now_ms() < end);
+	} while (++nr < SAMPLES && drill_now_ms() < end);
 	qsort(took, nr, sizeof(took[0]), is_more);
 	d->usual = took[nr / 2];
 	d->share = share(d);
-	if (d->share || is_over(d))
+	if (d->share || drill_is_over(d))
 		return 0;
 	return tool_refuse("drill", "rail", -EINVAL, "no request to %s goes over %s", d->peer,
 			   d->rail);
 }
 
-static int cut(struct drill *d)
+static int rail_cut(struct drill *d)
 {
 	int64_t suspects = statistic(d, "suspects");
 	double begin;
-	int rc = rule_set(d, true);
+	int rc = cut_rule_set(d, true);
 
-	begin = now_ms();
+	begin = drill_now_ms();
 	if (rc)
 		return tool_done(d->t, rc);
-	while (now_ms() - begin < (double)d->cut_ms && !is_over(d)) {
-		double start = now_ms() - begin, took = request(d), waited;
+	while (drill_now_ms() - begin < (double)d->cut_ms && !drill_is_over(d)) {
+		double start = drill_now_ms() - begin, took = drill_request(d), waited;
 
 		waited = took < 0 ? TIMEOUT_MS : took;
 		if (waited > d->stall) {
@@ -239,24 +239,24 @@ static int cut(struct drill *d)
 			d->failover = start + waited;
 		}
 		if (d->detected < 0 && statistic(d, "suspects") > suspects)
-			d->detected = now_ms() - begin;
+			d->detected = drill_now_ms() - begin;
 	}
-	rc = rule_set(d, false);
-	if (rc == -ENOENT && !is_over(d))
+	rc = cut_rule_set(d, false);
+	if (rc == -ENOENT && !drill_is_over(d))
 		return tool_refuse("drill", "rail", rc, "the rule was taken away, or the node "
 				   "began anew, before the cut was over");
-	said(d, rc == -ENOENT ? 0 : rc);
+	call_check(d, rc == -ENOENT ? 0 : rc);
 	return 0;
 }
 
 /* Measures until the rail has at least half of its former share. */
 static void back(struct drill *d)
 {
-	double begin = now_ms();
+	double begin = drill_now_ms();
 
-	while (d->back < 0 && now_ms() - begin < BACK_MAX_MS && !is_over(d))
+	while (d->back < 0 && drill_now_ms() - begin < BACK_MAX_MS && !drill_is_over(d))
 		if (share(d) * 2 >= d->share)
-			d->back = now_ms() - begin;
+			d->back = drill_now_ms() - begin;
 }
 
 static void ms_add(struct lnetctl_node *map, const char *key, double ms)
@@ -276,9 +276,9 @@ static int once(struct drill *d, struct lnetctl_node *list)
 
 	d->detected = d->back = -1;
 	d->failover = d->stall = 0;
-	rc = alone(d);
-	rc = rc ? rc : cut(d);
-	if (rc || is_over(d))
+	rc = old_rule_remove(d);
+	rc = rc ? rc : rail_cut(d);
+	if (rc || drill_is_over(d))
 		return rc;
 	back(d);
 	item = lnetctl_add_map(list, NULL);
@@ -291,7 +291,7 @@ static int once(struct drill *d, struct lnetctl_node *list)
 	return 0;
 }
 
-static int tell(struct drill *d, struct lnetctl_node *doc, int64_t doubled)
+static int drill_result_print(struct drill *d, struct lnetctl_node *doc, int64_t doubled)
 {
 	struct lnetctl_node *map = lnetctl_find(doc, "drill");
 
@@ -307,19 +307,19 @@ static int course(struct drill *d)
 {
 	struct lnetctl_node *doc = lnetctl_add_map(NULL, NULL), *map, *list;
 	int64_t i, doubled = statistic(d, "dup_final");
-	int rc = alone(d);
+	int rc = old_rule_remove(d);
 
-	rc = rc ? rc : before(d);
+	rc = rc ? rc : baseline_measure(d);
 	map = doc ? lnetctl_add_map(doc, "drill") : NULL;
 	list = map && lnetctl_add_text(map, "rail", d->rail) &&
 	       lnetctl_add_text(map, "peer", d->peer) ? lnetctl_add_seq(map, "cuts") : NULL;
 	if (!rc && !list)
 		rc = -ENOMEM;
-	for (i = 0; i < d->cuts && !rc && !is_over(d); i++)
+	for (i = 0; i < d->cuts && !rc && !drill_is_over(d); i++)
 		rc = once(d, list);
 	doubled = statistic(d, "dup_final") - doubled;
-	if (!rc && !is_over(d))
-		return tell(d, doc, doubled);
+	if (!rc && !drill_is_over(d))
+		return drill_result_print(d, doc, doubled);
 	lnetctl_doc_free(doc);
 	if (rc)
 		return rc;
@@ -347,7 +347,7 @@ static bool rail_find(struct drill *d)
 	return nid;
 }
 
-static void options_read(struct drill *d)
+static void drill_options_read(struct drill *d)
 {
 	unsigned int ms;
 
@@ -359,7 +359,7 @@ static void options_read(struct drill *d)
 		d->cut_ms = ms;
 }
 
-static void on_signal(int nr)
+static void on_drill_signal(int nr)
 {
 	(void)nr;
 	stopped = 1;
@@ -369,7 +369,7 @@ static void on_signal(int nr)
 static int guarded(struct drill *d)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
-	struct sigaction stop = { .sa_handler = on_signal }, before[3];
+	struct sigaction stop = { .sa_handler = on_drill_signal }, before[3];
 	unsigned int i;
 	int rc;
 
@@ -405,7 +405,7 @@ int run_drill(struct tool *t)
 	struct lnetctl_node *doc = NULL;
 	int rc;
 
-	options_read(&d);
+	drill_options_read(&d);
 	rc = rail_check(t, rail);
 	if (rc)
 		return rc;

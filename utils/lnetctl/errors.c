@@ -88,7 +88,7 @@ static void object_name(char *buf, size_t size)
 }
 
 /* Prints @text as a YAML scalar in double quotes. */
-static void quoted(const char *text, char *buf, size_t size)
+static void text_quote(const char *text, char *buf, size_t size)
 {
 	size_t len = 0;
 
@@ -111,7 +111,7 @@ int tool_usage(const char *fmt, ...)
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
 	object_name(object, sizeof(object));
-	quoted(text, shown, sizeof(shown));
+	text_quote(text, shown, sizeof(shown));
 	if (as_json())
 		json_error("parser", object, -EINVAL, text);
 	else

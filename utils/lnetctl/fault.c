@@ -80,7 +80,7 @@ static int read_rule(struct tool *t, struct lnetctl_fault *f)
 	return read_interval(t, f);
 }
 
-static int done(struct tool *t, int rc, const char *verb, bool delay)
+static int fault_done(struct tool *t, int rc, const char *verb, bool delay)
 {
 	if (!rc)
 		return 0;
@@ -119,8 +119,8 @@ static bool add_options(struct lnetctl_node *rule, const struct tool *t, const c
 }
 
 /* Adds a time in stock's form: seconds, or a number with a unit. */
-static bool add_time(struct lnetctl_node *rule, const struct tool *t, const char *option,
-		     const char *param)
+static bool fault_time_add(struct lnetctl_node *rule, const struct tool *t, const char *option,
+			   const char *param)
 {
 	const char *text = tool_opt(t, option);
 	char buf[64];
@@ -135,7 +135,7 @@ static bool add_time(struct lnetctl_node *rule, const struct tool *t, const char
 	return lnetctl_add_text(rule, param, buf);
 }
 
-static int add_more(struct tool *t)
+static int fault_rule_add(struct tool *t)
 {
 	struct lnetctl_node *rule = lnetctl_add_map(NULL, NULL);
 	const char *stock = any_of(t, stock_names);
@@ -146,7 +146,8 @@ static int add_more(struct tool *t)
 				"'fault outcome add'", stock, any_of(t, more_names));
 	else if (rule && lnetctl_add_text(rule, "kind", is_delay(t) ? "delay" : "drop") &&
 		 add_options(rule, t, same_names) && add_options(rule, t, more_names) &&
-		 add_time(rule, t, "interval", "interval") && add_time(rule, t, "latency", "delay"))
+		 fault_time_add(rule, t, "interval", "interval") &&
+		 fault_time_add(rule, t, "latency", "delay"))
 		rc = tool_done(t, lnetctl_rule_add(t->c, rule));
 	lnetctl_doc_free(rule);
 	return rc ? rc : tool_rule_print(t, is_delay(t) ? "delay" : "drop");
@@ -193,14 +194,14 @@ static int id_print(struct tool *t, bool delay)
 	return tool_show(t, 0, doc, LNETCTL_WIDE);
 }
 
-static int run_add(struct tool *t)
+static int fault_command_add(struct tool *t)
 {
 	struct lnetctl_fault f = { .delay = is_delay(t) };
 	int rc;
 
 	if (any_of(t, more_names)) {
 		rc = tool_selects(t);
-		return rc ? rc : add_more(t);
+		return rc ? rc : fault_rule_add(t);
 	}
 	if (!tool_opt(t, "source") || !tool_opt(t, "dest"))
 		return tool_missing("missing mandatory parameters: 'source , dest'");
@@ -208,7 +209,7 @@ static int run_add(struct tool *t)
 		return tool_missing("exactly one of --rate, --interval and --drop_all is needed");
 	rc = read_rule(t, &f);
 	rc = rc ? rc : tool_local_check(t);
-	rc = rc ? rc : done(t, lnetctl_fault_add(t->c, &f), "add", f.delay);
+	rc = rc ? rc : fault_done(t, lnetctl_fault_add(t->c, &f), "add", f.delay);
 	return rc ? rc : id_print(t, f.delay);
 }
 
@@ -223,7 +224,7 @@ static int del_all(struct tool *t)
 		more = lnetctl_rule_del(t->c, which);
 	lnetctl_doc_free(which);
 	rc = lnetctl_fault_del(t->c, &f);
-	return done(t, rc == -ENOENT && !more ? 0 : rc, "delete", f.delay);
+	return fault_done(t, rc == -ENOENT && !more ? 0 : rc, "delete", f.delay);
 }
 
 /* Rules with options of this project get their IDs from the same counter. */
@@ -234,7 +235,7 @@ static int del_id(struct tool *t)
 	return f.id && !tool_opt(t, "name") && !lnetctl_fault_del(t->c, &f) ? 0 : run_rule_del(t);
 }
 
-static int run_del(struct tool *t)
+static int fault_command_del(struct tool *t)
 {
 	struct lnetctl_fault f = { .delay = is_delay(t),
 				   .source = tool_opt(t, "source"),
@@ -246,10 +247,10 @@ static int run_del(struct tool *t)
 		return tool_missing("missing mandatory parameters: 'source , dest' or 'all'");
 	if (tool_opt(t, "all"))
 		return del_all(t);
-	return done(t, lnetctl_fault_del(t->c, &f), "delete", f.delay);
+	return fault_done(t, lnetctl_fault_del(t->c, &f), "delete", f.delay);
 }
 
-static int run_show(struct tool *t)
+static int fault_command_show(struct tool *t)
 {
 	struct lnetctl_node *doc;
 	int rc = lnetctl_fault_show(t->c, is_delay(t), &doc);
@@ -259,7 +260,7 @@ static int run_show(struct tool *t)
 
 static int run_reset(struct tool *t)
 {
-	return done(t, lnetctl_fault_reset(t->c, is_delay(t)), "reset", is_delay(t));
+	return fault_done(t, lnetctl_fault_reset(t->c, is_delay(t)), "reset", is_delay(t));
 }
 
 #define COMMON_OPTS										\
@@ -311,19 +312,19 @@ static const struct opt del_opts[] = {
 };
 
 const struct command drop_commands[] = {
-	{ "add", "drop messages", run_add, drop_opts, .clash = "rate interval drop_all" },
-	{ "del", "delete drop rules", run_del, del_opts,
+	{ "add", "drop messages", fault_command_add, drop_opts, .clash = "rate interval drop_all" },
+	{ "del", "delete drop rules", fault_command_del, del_opts,
 	  .clash = "all source id name;all dest id name" },
-	{ "show", "show drop rules", run_show },
+	{ "show", "show drop rules", fault_command_show },
 	{ "reset", "start their counters again", run_reset },
 	{ .name = NULL }
 };
 const struct command delay_commands[] = {
-	{ "add", "delay messages", run_add, delay_opts,
+	{ "add", "delay messages", fault_command_add, delay_opts,
 	  .clash = "rate interval", .need = "latency" },
-	{ "del", "delete delay rules", run_del, del_opts,
+	{ "del", "delete delay rules", fault_command_del, del_opts,
 	  .clash = "all source id name;all dest id name" },
-	{ "show", "show delay rules", run_show },
+	{ "show", "show delay rules", fault_command_show },
 	{ "reset", "start their counters again", run_reset },
 	{ .name = NULL }
 };

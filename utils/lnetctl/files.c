@@ -54,7 +54,8 @@ static const char *file_name(const struct tool *t)
 	return t->nr_rest && strcmp(t->rest[0], "-") ? t->rest[0] : NULL;
 }
 
-static int read_file(const struct tool *t, struct lnetctl_node **doc, struct lnetctl_file *file)
+static int yaml_file_read(const struct tool *t, struct lnetctl_node **doc,
+			  struct lnetctl_file *file)
 {
 	const char *name = file_name(t);
 	FILE *in = name ? fopen(name, "re") : stdin;
@@ -83,7 +84,7 @@ int run_import(struct tool *t)
 	enum lnetctl_import how = import_how(t);
 	struct lnetctl_node *doc, *shown = NULL;
 	struct lnetctl_file file;
-	int rc = read_file(t, &doc, &file);
+	int rc = yaml_file_read(t, &doc, &file);
 
 	if (rc)
 		return rc;
@@ -290,7 +291,7 @@ int run_plan(struct tool *t)
 	struct lnetctl_node *doc, *plan;
 	struct lnetctl_file file;
 	bool differs;
-	int rc = read_file(t, &doc, &file);
+	int rc = yaml_file_read(t, &doc, &file);
 
 	if (rc)
 		return rc;
@@ -308,7 +309,7 @@ int run_apply(struct tool *t)
 {
 	struct lnetctl_node *doc, *plan;
 	struct lnetctl_file file;
-	int rc = read_file(t, &doc, &file);
+	int rc = yaml_file_read(t, &doc, &file);
 
 	if (rc)
 		return rc;

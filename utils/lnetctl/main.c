@@ -41,7 +41,7 @@ bool tool_is_builtin(const char *word, const char *name)
 	return !strcmp(word, name) || (!strncmp(word, "--", 2) && !strcmp(word + 2, name));
 }
 
-static const struct command *command_find(const struct command *table, const char *name)
+static const struct command *table_command_find(const struct command *table, const char *name)
 {
 	for (; table->name; table++)
 		if (!strcmp(table->name, name))
@@ -75,9 +75,9 @@ static void path_enter(char *path, const struct command *cmd)
 	snprintf(path + len, PATH_MAX_LEN - len, "%s ", cmd->name);
 }
 
-static int help(const char *path, const struct command *table, int argc, char **argv)
+static int command_help(const char *path, const struct command *table, int argc, char **argv)
 {
-	const struct command *cmd = argc > 1 ? command_find(table, argv[1]) : NULL;
+	const struct command *cmd = argc > 1 ? table_command_find(table, argv[1]) : NULL;
 	char inside[PATH_MAX_LEN];
 
 	if (argc > 1 && !cmd)
@@ -86,7 +86,7 @@ static int help(const char *path, const struct command *table, int argc, char **
 	if (cmd && cmd->sub) {
 		path_enter(inside, cmd);
 		if (argc > 2)
-			return help(inside, cmd->sub, argc - 1, argv + 1);
+			return command_help(inside, cmd->sub, argc - 1, argv + 1);
 		help_all(inside, cmd->sub);
 	} else if (cmd) {
 		tool_help(path, cmd, stdout);
@@ -102,7 +102,7 @@ static int help(const char *path, const struct command *table, int argc, char **
 	return 0;
 }
 
-static bool wants_json(const struct tool *t, int argc, char **argv)
+static bool builtin_wants_json(const struct tool *t, int argc, char **argv)
 {
 	return t->json_always || (argc == 2 && !strcmp(argv[1], "--json"));
 }
@@ -112,10 +112,10 @@ static bool builtin(struct tool *t, const struct command *table, int argc, char 
 {
 	*rc = 0;
 	if (tool_is_builtin(argv[0], "help"))
-		*rc = help(t->path, table, argc, argv);
+		*rc = command_help(t->path, table, argc, argv);
 	else if (tool_is_builtin(argv[0], "version"))
 		puts(NAME " " LNET_VERSION);
-	else if (tool_is_builtin(argv[0], "list-commands") && wants_json(t, argc, argv))
+	else if (tool_is_builtin(argv[0], "list-commands") && builtin_wants_json(t, argc, argv))
 		*rc = tool_dump(t->path, table);
 	else if (tool_is_builtin(argv[0], "list-commands"))
 		list_commands(table);
@@ -180,14 +180,14 @@ static int other_run(struct tool *t, const struct command *group, int argc, char
 }
 
 /* @group NULL: the arguments begin at the top level. */
-static int dispatch(struct tool *t, const struct command *group, int argc, char **argv)
+static int command_dispatch(struct tool *t, const struct command *group, int argc, char **argv)
 {
 	const struct command *table = group ? group->sub : lnetctl_commands, *cmd;
 	int rc;
 
 	if (builtin(t, table, argc, argv, &rc))
 		return rc;
-	cmd = command_find(table, argv[0]);
+	cmd = table_command_find(table, argv[0]);
 	if (!cmd)
 		return other_run(t, group, argc, argv);
 	t->cmd = cmd;
@@ -195,18 +195,18 @@ static int dispatch(struct tool *t, const struct command *group, int argc, char 
 		return command_run(t, argc, argv);
 	path_enter(t->path, cmd);
 	if (argc > 1)
-		return dispatch(t, cmd, argc - 1, argv + 1);
+		return command_dispatch(t, cmd, argc - 1, argv + 1);
 	help_all(t->path, cmd->sub);
 	return -EINVAL;
 }
 
-static int run(struct tool *t, int argc, char **argv)
+static int command_line_run(struct tool *t, int argc, char **argv)
 {
 	t->path[0] = 0;
 	t->cmd = NULL;
 	t->json = false;
 	tool_errors_of(t);
-	return dispatch(t, NULL, argc, argv);
+	return command_dispatch(t, NULL, argc, argv);
 }
 
 /* ---- main ------------------------------------------------------------------------------------ */
@@ -300,9 +300,9 @@ int main(int argc, char **argv)
 	if (rc)
 		return rc;
 	if (first == argc)
-		rc = tool_shell(&t, run);
+		rc = tool_shell(&t, command_line_run);
 	else
-		rc = run(&t, argc - first, argv + first);
+		rc = command_line_run(&t, argc - first, argv + first);
 	lnetctl_close(t.c);
 	return rc & 0xff;
 }

@@ -36,7 +36,7 @@ static int64_t net_number(struct tool *t, const char *name)
 	return val == 0 ? LNETCTL_UNSET : val;
 }
 
-static void read_tunables(struct tool *t, struct lnetctl_net *n)
+static void option_tunables_read(struct tool *t, struct lnetctl_net *n)
 {
 	n->cpts = tool_opt(t, "cpt");
 	n->peer_timeout = tool_num(t, "peer-timeout");
@@ -67,7 +67,7 @@ static int run_net_add(struct tool *t)
 	rc = net_target(t, &n, true);
 	if (rc)
 		return rc;
-	read_tunables(t, &n);
+	option_tunables_read(t, &n);
 	rc = tool_done(t, lnetctl_net_add(t->c, &n));
 	return rc || tool_opt(t, "skip-mr-route-setup") ? rc : routes_setup();
 }
@@ -257,7 +257,7 @@ static int drain_wait(struct tool *t)
 			   t->rest[0], ms);
 }
 
-static int drain(struct tool *t, bool drained)
+static int nis_drain(struct tool *t, bool drained)
 {
 	int i, rc = drain_check(t);
 
@@ -270,7 +270,7 @@ static int drain(struct tool *t, bool drained)
 
 int run_drain(struct tool *t)
 {
-	int rc = drain(t, true);
+	int rc = nis_drain(t, true);
 
 	if (!rc)
 		drain_note(t);
@@ -279,7 +279,7 @@ int run_drain(struct tool *t)
 
 int run_undrain(struct tool *t)
 {
-	return drain(t, false);
+	return nis_drain(t, false);
 }
 
 const struct opt drain_opts[] = {

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "tool.h"
 
-static const struct lnetctl_node *first_of(const struct lnetctl_node *list)
+static const struct lnetctl_node *list_first(const struct lnetctl_node *list)
 {
 	return list ? list->first : NULL;
 }
@@ -15,10 +15,10 @@ const struct lnetctl_node *tool_ni_next(const struct lnetctl_node *doc,
 {
 	ni = ni ? ni->next : NULL;
 	while (!ni) {
-		*net = *net ? (*net)->next : first_of(lnetctl_find(doc, "net"));
+		*net = *net ? (*net)->next : list_first(lnetctl_find(doc, "net"));
 		if (!*net)
 			return NULL;
-		ni = first_of(lnetctl_find(*net, "local NI(s)"));
+		ni = list_first(lnetctl_find(*net, "local NI(s)"));
 	}
 	return ni;
 }

@@ -32,7 +32,7 @@ static int getopt_arg(enum arg arg)
 }
 
 /* @letters begins with ':': getopt then returns ':' for a missing value. */
-static void table_for_getopt(const struct opt *opts, struct option *lopts, char *letters)
+static void getopt_table_make(const struct opt *opts, struct option *lopts, char *letters)
 {
 	int i;
 
@@ -157,7 +157,7 @@ static int option_add(struct tool *t, const struct opt *o, const char *val)
 }
 
 /* An optional value may be a separate argument, as in stock's tool: -v 2. */
-static const char *value_of(const struct opt *o, int argc, char **argv)
+static const char *opt_value(const struct opt *o, int argc, char **argv)
 {
 	const char *next = optind < argc ? argv[optind] : NULL;
 	char why[400];
@@ -170,13 +170,13 @@ static const char *value_of(const struct opt *o, int argc, char **argv)
 	return o->arg == ARG_WAIT ? WAIT_DEFAULT : "1";
 }
 
-static int options_read(struct tool *t, int argc, char **argv)
+static int args_options_read(struct tool *t, int argc, char **argv)
 {
 	struct option lopts[OPTS_MAX + 3];
 	char letters[3 * OPTS_MAX + 2];
 	int c, rc = 0;
 
-	table_for_getopt(t->cmd->opts, lopts, letters);
+	getopt_table_make(t->cmd->opts, lopts, letters);
 	optind = 0;
 	opterr = 0;
 	while (!rc && (c = getopt_long(argc, argv, letters, lopts, NULL)) != -1) {
@@ -187,7 +187,7 @@ static int options_read(struct tool *t, int argc, char **argv)
 		if (c == OPT_HELP)
 			return tool_usage("--help is given alone");
 		o = c == '?' || c == ':' ? NULL : opt_of(t->cmd->opts, c);
-		rc = o ? option_add(t, o, value_of(o, argc, argv)) : option_wrong(t, c, argv);
+		rc = o ? option_add(t, o, opt_value(o, argc, argv)) : option_wrong(t, c, argv);
 	}
 	t->nr_rest = argc - optind;
 	t->rest = argv + optind;
@@ -195,7 +195,7 @@ static int options_read(struct tool *t, int argc, char **argv)
 }
 
 /* A command without options: each argument except --json is kept as it is. */
-static void words_read(struct tool *t, int argc, char **argv)
+static void args_words_read(struct tool *t, int argc, char **argv)
 {
 	int i, nr = 0;
 
@@ -271,7 +271,7 @@ static int need_check(const struct tool *t)
 
 /* ---- arguments ------------------------------------------------------------------------------- */
 
-static int words_check(const struct tool *t)
+static int args_words_check(const struct tool *t)
 {
 	const struct command *cmd = t->cmd;
 	char word[40];
@@ -300,7 +300,7 @@ static bool asks_for_help(int argc, char **argv)
 	return argc == 2 && (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help"));
 }
 
-static bool wants_json(int argc, char **argv)
+static bool args_want_json(int argc, char **argv)
 {
 	int i;
 
@@ -313,17 +313,17 @@ static bool wants_json(int argc, char **argv)
 int tool_parse(struct tool *t, int argc, char **argv, int *rc)
 {
 	t->nr_found = 0;
-	t->json = t->json_always || wants_json(argc, argv);
+	t->json = t->json_always || args_want_json(argc, argv);
 	*rc = 0;
 	if (asks_for_help(argc, argv)) {
 		tool_help(t->path, t->cmd, stdout);
 		return TOOL_ENDS;
 	}
 	if (t->cmd->raw)
-		words_read(t, argc, argv);
+		args_words_read(t, argc, argv);
 	else
-		*rc = options_read(t, argc, argv);
-	*rc = *rc ? *rc : words_check(t);
+		*rc = args_options_read(t, argc, argv);
+	*rc = *rc ? *rc : args_words_check(t);
 	*rc = *rc ? *rc : clash_check(t);
 	*rc = *rc ? *rc : need_check(t);
 	return *rc ? TOOL_ENDS : 0;

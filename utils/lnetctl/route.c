@@ -17,7 +17,7 @@ static struct lnetctl_route route_of(const struct tool *t)
 }
 
 /* The texts are stock's. */
-static int missing(const struct lnetctl_route *r)
+static int route_args_missing(const struct lnetctl_route *r)
 {
 	if (!r->net && !r->gateway)
 		return tool_missing("missing mandatory parameters:'net , gateway'");
@@ -25,21 +25,23 @@ static int missing(const struct lnetctl_route *r)
 				   : "missing mandatory parameters:'net'");
 }
 
-static int run_add(struct tool *t)
+static int route_command_add(struct tool *t)
 {
 	struct lnetctl_route r = route_of(t);
 
-	return r.net && r.gateway ? tool_done(t, lnetctl_route_add(t->c, &r)) : missing(&r);
+	return r.net && r.gateway ? tool_done(t, lnetctl_route_add(t->c, &r))
+				  : route_args_missing(&r);
 }
 
-static int run_del(struct tool *t)
+static int route_command_del(struct tool *t)
 {
 	struct lnetctl_route r = route_of(t);
 
-	return r.net && r.gateway ? tool_done(t, lnetctl_route_del(t->c, &r)) : missing(&r);
+	return r.net && r.gateway ? tool_done(t, lnetctl_route_del(t->c, &r))
+				  : route_args_missing(&r);
 }
 
-static int run_show(struct tool *t)
+static int route_command_show(struct tool *t)
 {
 	struct lnetctl_node *doc;
 	struct lnetctl_route r = route_of(t);
@@ -73,8 +75,8 @@ static const struct opt show_opts[] = {
 };
 
 const struct command route_commands[] = {
-	{ "add", "add routes", run_add, add_opts, .clash = "hop hop-count" },
-	{ "del", "delete routes", run_del, del_opts },
-	{ "show", "show routes", run_show, show_opts, .clash = "hop hop-count" },
+	{ "add", "add routes", route_command_add, add_opts, .clash = "hop hop-count" },
+	{ "del", "delete routes", route_command_del, del_opts },
+	{ "show", "show routes", route_command_show, show_opts, .clash = "hop hop-count" },
 	END
 };

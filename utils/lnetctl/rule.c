@@ -6,7 +6,7 @@
 #include "tool.h"
 
 /* The kind is the last word of the group: "fault cut ". */
-static void kind_of(const struct tool *t, char *kind, size_t size)
+static void path_kind(const struct tool *t, char *kind, size_t size)
 {
 	const char *at = t->path;
 	size_t len = strlen(at);
@@ -33,14 +33,14 @@ bool rule_option(struct lnetctl_node *rule, const struct tool *t, const char *na
 }
 
 /* Creates a rule from the kind and the options that are parameters; NULL: no memory. */
-static struct lnetctl_node *rule_of(const struct tool *t)
+static struct lnetctl_node *rule_from_options(const struct tool *t)
 {
 	struct lnetctl_node *rule = lnetctl_add_map(NULL, NULL);
 	const struct opt *o;
 	char kind[32];
 	bool ok;
 
-	kind_of(t, kind, sizeof(kind));
+	path_kind(t, kind, sizeof(kind));
 	ok = rule && lnetctl_add_text(rule, "kind", kind);
 	for (o = t->cmd->opts; ok && o->name; o++)
 		if (strcmp(o->name, "all"))
@@ -51,9 +51,10 @@ static struct lnetctl_node *rule_of(const struct tool *t)
 	return NULL;
 }
 
-static int change(struct tool *t, int (*fn)(struct lnetctl *c, const struct lnetctl_node *rule))
+static int rule_command_run(struct tool *t,
+			    int (*fn)(struct lnetctl *c, const struct lnetctl_node *rule))
 {
-	struct lnetctl_node *rule = rule_of(t);
+	struct lnetctl_node *rule = rule_from_options(t);
 	int rc;
 
 	if (!rule)
@@ -102,16 +103,16 @@ static int run_rule_add(struct tool *t)
 	char kind[32];
 	int rc = tool_selects(t);
 
-	rc = rc ? rc : change(t, lnetctl_rule_add);
+	rc = rc ? rc : rule_command_run(t, lnetctl_rule_add);
 	if (rc)
 		return rc;
-	kind_of(t, kind, sizeof(kind));
+	path_kind(t, kind, sizeof(kind));
 	return tool_rule_print(t, kind);
 }
 
 int run_rule_del(struct tool *t)
 {
-	return change(t, lnetctl_rule_del);
+	return rule_command_run(t, lnetctl_rule_del);
 }
 
 static int run_rule_show(struct tool *t)
@@ -120,7 +121,7 @@ static int run_rule_show(struct tool *t)
 	char kind[32];
 	int rc;
 
-	kind_of(t, kind, sizeof(kind));
+	path_kind(t, kind, sizeof(kind));
 	rc = lnetctl_rule_show(t->c, kind, false, &doc);
 	return tool_show(t, rc, doc, LNETCTL_WIDE);
 }

@@ -47,7 +47,7 @@ static void stock_name(const char *name, char *words, size_t size)
 }
 
 /* The errno is stock's for a rejection by the node. The node's reason follows stock's text. */
-static int refused(const struct tool *t, const char *name, int rc)
+static int set_rejected(const struct tool *t, const char *name, int rc)
 {
 	const char *why = lnetctl_error(t->c)->text;
 	const char *stock = strerror(rc == -ERANGE ? EINVAL : -rc);
@@ -104,7 +104,7 @@ static int set_done(struct tool *t, const char *name, const char *value, int rc)
 	if (rc == -EINVAL && (!*value || value[strspn(value, "-0123456789")]))
 		return value_wrong(t, name, value);
 	if (rc)
-		return refused(t, name, rc);
+		return set_rejected(t, name, rc);
 	taken_note(t, name, value);
 	return 0;
 }
@@ -179,13 +179,13 @@ static int run_set_buffers(struct tool *t)
 
 #define NAME_MAX_LEN 40
 
-static unsigned int least(unsigned int a, unsigned int b)
+static unsigned int smaller_of(unsigned int a, unsigned int b)
 {
 	return a < b ? a : b;
 }
 
 /* The edit distance of @a and @b: letters to add, remove or replace. */
-static unsigned int distance(const char *a, const char *b)
+static unsigned int edit_distance(const char *a, const char *b)
 {
 	unsigned int row[NAME_MAX_LEN + 1], i, j, nr = (unsigned int)strlen(b);
 
@@ -200,7 +200,7 @@ static unsigned int distance(const char *a, const char *b)
 			unsigned int same = corner + (a[i] != b[j]);
 
 			corner = row[j + 1];
-			row[j + 1] = least(least(corner, row[j]) + 1, same);
+			row[j + 1] = smaller_of(smaller_of(corner, row[j]) + 1, same);
 		}
 	}
 	return row[nr];
@@ -208,7 +208,7 @@ static unsigned int distance(const char *a, const char *b)
 
 static void nearer(const char *name, const char *than, const char **best, unsigned int *apart)
 {
-	unsigned int far = distance(than, name);
+	unsigned int far = edit_distance(than, name);
 
 	if (far < *apart) {
 		*apart = far;
@@ -217,7 +217,7 @@ static void nearer(const char *name, const char *than, const char **best, unsign
 }
 
 /* The tunable with the nearest name among those of @doc and of the table, or NULL. */
-static const char *nearest(const struct lnetctl_node *doc, const char *name)
+static const char *nearest_tunable(const struct lnetctl_node *doc, const char *name)
 {
 	const struct lnetctl_node *all = lnetctl_find(doc, "global"), *one;
 	unsigned int apart = 2 + (unsigned int)strlen(name) / 3;
@@ -244,7 +244,7 @@ static int name_check(struct tool *t, const char *name)
 	if (lnetctl_global_show(t->c, &doc))
 		return 0;
 	if (!lnetctl_find(lnetctl_find(doc, "global"), name)) {
-		near = nearest(doc, name);
+		near = nearest_tunable(doc, name);
 		rc = tool_no_command("there is no tunable '%s'%s%s%s; 'lnetctl global show' lists "
 				     "them", name, near ? " (did you mean '" : "",
 				     near ? near : "", near ? "'?)" : "");
@@ -267,7 +267,7 @@ int run_set_other(struct tool *t)
 	rc = name_check(t, name);
 	if (rc)
 		return rc;
-	return t->nr_rest == 2 ? refused(t, name, -ENOENT) :
+	return t->nr_rest == 2 ? set_rejected(t, name, -ENOENT) :
 				 tool_usage("Missing value argument: set %s VALUE", name);
 }
 

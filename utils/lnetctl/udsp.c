@@ -7,7 +7,7 @@
 #define END { .name = NULL }
 
 /* Stock prints errors of these commands in its second form. */
-static int done(struct tool *t, const char *verb, int rc)
+static int udsp_done(struct tool *t, const char *verb, int rc)
 {
 	if (!rc)
 		return 0;
@@ -32,7 +32,7 @@ static int index_check(struct tool *t, int64_t idx)
 					  ": there are %" PRId64 " rules", nr, idx, nr);
 }
 
-static int run_add(struct tool *t)
+static int udsp_command_add(struct tool *t)
 {
 	struct lnetctl_udsp u = { .src = tool_opt(t, "src"), .dst = tool_opt(t, "dst"),
 				  .rte = tool_opt(t, "rte"), .idx = tool_num(t, "idx"),
@@ -44,24 +44,24 @@ static int run_add(struct tool *t)
 	/* one pattern alone can only have a priority */
 	if (u.priority == LNETCTL_UNSET && !u.rte && !u.src != !u.dst)
 		u.priority = 0;
-	return done(t, "add", lnetctl_udsp_add(t->c, &u));
+	return udsp_done(t, "add", lnetctl_udsp_add(t->c, &u));
 }
 
 /* -1: all policies */
-static int64_t index_of(const struct tool *t)
+static int64_t udsp_index(const struct tool *t)
 {
 	return tool_opt(t, "idx") ? tool_num(t, "idx") : -1;
 }
 
-static int run_del(struct tool *t)
+static int udsp_command_del(struct tool *t)
 {
-	return done(t, "del", lnetctl_udsp_del(t->c, index_of(t)));
+	return udsp_done(t, "del", lnetctl_udsp_del(t->c, udsp_index(t)));
 }
 
-static int run_show(struct tool *t)
+static int udsp_command_show(struct tool *t)
 {
 	struct lnetctl_node *doc;
-	int rc = done(t, "show", lnetctl_udsp_show(t->c, index_of(t), &doc));
+	int rc = udsp_done(t, "show", lnetctl_udsp_show(t->c, udsp_index(t), &doc));
 
 	return rc ? rc : tool_show(t, rc, doc, LNETCTL_HAND);
 }
@@ -90,9 +90,9 @@ static const struct opt show_opts[] = {
 };
 
 const struct command udsp_commands[] = {
-	{ "add", "add a selection policy", run_add, add_opts, .need = "src dst rte" },
-	{ "del", "delete selection policies", run_del, del_opts,
+	{ "add", "add a selection policy", udsp_command_add, add_opts, .need = "src dst rte" },
+	{ "del", "delete selection policies", udsp_command_del, del_opts,
 	  .clash = "all idx", .need = "all idx" },
-	{ "show", "show selection policies", run_show, show_opts },
+	{ "show", "show selection policies", udsp_command_show, show_opts },
 	END
 };

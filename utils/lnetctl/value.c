@@ -14,7 +14,7 @@
 /* ---- descriptions ---------------------------------------------------------------------------- */
 
 /* Prints a time in the largest unit that divides it. */
-static void time_text(uint64_t ns, char *buf, size_t size)
+static void time_print(uint64_t ns, char *buf, size_t size)
 {
 	static const struct {
 		const char *unit;
@@ -63,8 +63,8 @@ void tool_value_accepted(const struct opt *o, char *buf, size_t size)
 	case ARG_TIME:
 	case ARG_WAIT:
 	case ARG_SPAN:
-		time_text((uint64_t)o->min, min, sizeof(min));
-		time_text(o->max, max, sizeof(max));
+		time_print((uint64_t)o->min, min, sizeof(min));
+		time_print(o->max, max, sizeof(max));
 		snprintf(buf, size, "%s to %s", min, max);
 		break;
 	case ARG_WORD:
@@ -79,7 +79,7 @@ void tool_value_accepted(const struct opt *o, char *buf, size_t size)
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-static bool is_number(const char *text)
+static bool text_has_number(const char *text)
 {
 	return isdigit((unsigned char)text[*text == '-']);
 }
@@ -90,7 +90,7 @@ static bool num_good(const char *text, int64_t min, uint64_t max)
 	unsigned long long val;
 	char *end;
 
-	if (!is_number(text))
+	if (!text_has_number(text))
 		return false;
 	errno = 0;
 	val = strtoull(text + negative, &end, 0);
@@ -152,7 +152,7 @@ bool tool_value_check(const struct opt *o, const char **val, char *why, size_t s
 
 	if (value_good(o, val))
 		return true;
-	quote = is_number(*val) && !(*val)[strspn(*val, "-0123456789")] ? "" : "'";
+	quote = text_has_number(*val) && !(*val)[strspn(*val, "-0123456789")] ? "" : "'";
 	tool_value_accepted(o, accepted, sizeof(accepted));
 	snprintf(why, size, "--%s must be %s%s, not %s%.100s%s", o->name, accepted,
 		 o->arg == ARG_SPAN ? ", with a unit (ns, us, ms, s, m or h)" : "", quote, *val,

@@ -80,7 +80,7 @@ static bool is_journal(void)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static void put(const char *text, size_t len)
+static void stderr_write(const char *text, size_t len)
 {
 	while (len) {
 		ssize_t n = write(2, text, len);
@@ -107,7 +107,7 @@ static void line_put(const struct line *l)
 			       l->at.tv_nsec / 1000000, level_name(l->level), queue.node, l->text);
 	if (len >= (int)sizeof(buf))
 		len = (int)sizeof(buf) - 1;
-	put(buf, (size_t)len);
+	stderr_write(buf, (size_t)len);
 }
 
 static void lost_put(unsigned int nr)
@@ -136,7 +136,7 @@ static void first_put(void)
 	pthread_mutex_lock(&queue.lock);
 }
 
-static void *writer(void *arg)
+static void *log_thread(void *arg)
 {
 	pthread_mutex_lock(&queue.lock);
 	while (queue.nr || !queue.stop) {
@@ -160,7 +160,7 @@ int log_open(const char *node, int level)
 	queue.node = node;
 	queue.level = level;
 	queue.journal = is_journal();
-	rc = pthread_create(&queue.thread, NULL, writer, NULL);
+	rc = pthread_create(&queue.thread, NULL, log_thread, NULL);
 	queue.running = queue.started = !rc;
 	return -rc;
 }

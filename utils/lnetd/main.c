@@ -37,7 +37,7 @@ struct daemon {
 static volatile sig_atomic_t stopping, stopping_uid, stopping_pid;
 static struct lnet_nl_server *signal_server;
 
-static void on_signal(int sig, siginfo_t *info, void *context)
+static void on_daemon_signal(int sig, siginfo_t *info, void *context)
 {
 	(void)context;
 	stopping_uid = (sig_atomic_t)info->si_uid;
@@ -86,7 +86,7 @@ static const struct {
 	{ O_LOG_LEVEL, "log-level", "error, warning, info or debug" },
 };
 
-static int help(void)
+static int daemon_help(void)
 {
 	puts("lnetd [--name NAME] [--state FILE] [--config FILE] [--shards N] [--service] "
 	     "[--selftest CONSOLES] [--log-level LEVEL]\n"
@@ -105,9 +105,9 @@ static int help(void)
 	return 0;
 }
 
-static int usage(const char *fmt, ...) __attribute__((__format__(__printf__, 1, 2)));
+static int daemon_usage(const char *fmt, ...) __attribute__((__format__(__printf__, 1, 2)));
 
-static int usage(const char *fmt, ...)
+static int daemon_usage(const char *fmt, ...)
 {
 	va_list args;
 
@@ -126,22 +126,22 @@ static int usage_value(int option, const char *value)
 	for (i = 0; i < ARRAY_SIZE(values) - 1 && values[i].option != option; i++)
 		;
 	if (!value)
-		return usage("--%s needs a value: %s", values[i].name, values[i].accepted);
-	return usage("--%s must be %s, not '%s'", values[i].name, values[i].accepted, value);
+		return daemon_usage("--%s needs a value: %s", values[i].name, values[i].accepted);
+	return daemon_usage("--%s must be %s, not '%s'", values[i].name, values[i].accepted, value);
 }
 
 /* Reports an option that getopt_long() rejected: ':' a missing value, '?' an unknown option. */
-static int usage_option(int c, char **argv)
+static int daemon_usage_option(int c, char **argv)
 {
 	const char *word = argv[optind - 1];
 
 	if (c == ':')
 		return usage_value(optopt, NULL);
 	if (optopt && !strncmp(word, "--", 2))
-		return usage("--%.*s takes no value", (int)strcspn(word + 2, "="), word + 2);
+		return daemon_usage("--%.*s takes no value", (int)strcspn(word + 2, "="), word + 2);
 	if (optopt)
-		return usage("there is no option '-%c'", optopt);
-	return usage("there is no option '%s'", word);
+		return daemon_usage("there is no option '-%c'", optopt);
+	return daemon_usage("there is no option '%s'", word);
 }
 
 static bool shards_parse(struct daemon *d, const char *text)
@@ -158,7 +158,7 @@ static bool name_parse(struct daemon *d, const char *text)
 	return *text && strlen(text) < LNET_NL_NODE_NAME_SIZE && !strchr(text, '/');
 }
 
-static bool consoles_parse(struct daemon *d, const char *text)
+static bool consoles_option_parse(struct daemon *d, const char *text)
 {
 	struct lnet_nidlist list;
 	bool good = !strcmp(text, "*") || !lnet_nidlist_parse(&list, text);
@@ -170,12 +170,12 @@ static bool consoles_parse(struct daemon *d, const char *text)
 }
 
 /* -1: continue, else exit status. */
-static int parse(struct daemon *d, int argc, char **argv)
+static int daemon_args_parse(struct daemon *d, int argc, char **argv)
 {
 	int c;
 
 	if (argc > 1 && !strcmp(argv[1], "help"))
-		return help();
+		return daemon_help();
 	while ((c = getopt_long(argc, argv, ":n:s:c:S:l:t:mfTvVh", options, NULL)) != -1) {
 		switch (c) {
 		case O_STATE: d->state.path = optarg; break;
@@ -185,7 +185,7 @@ static int parse(struct daemon *d, int argc, char **argv)
 		case 'T': d->consoles = NULL; break;
 		case 'v': d->log_level = LNET_LOG_DEBUG; break;
 		case 'V': puts("lnetd " LNET_VERSION); return 0;
-		case 'h': return help();
+		case 'h': return daemon_help();
 		case O_NAME:
 			if (!name_parse(d, optarg))
 				return usage_value(c, optarg);
@@ -195,7 +195,7 @@ static int parse(struct daemon *d, int argc, char **argv)
 				return usage_value(c, optarg);
 			break;
 		case O_SELFTEST:
-			if (!consoles_parse(d, optarg))
+			if (!consoles_option_parse(d, optarg))
 				return usage_value(c, optarg);
 			break;
 		case O_LOG_LEVEL:
@@ -203,17 +203,17 @@ static int parse(struct daemon *d, int argc, char **argv)
 			if (d->log_level < 0)
 				return usage_value(c, optarg);
 			break;
-		default: return usage_option(c, argv);
+		default: return daemon_usage_option(c, argv);
 		}
 	}
 	if (optind == argc)
 		return -1;
-	return usage("'%s' is no option, and lnetd takes nothing else", argv[optind]);
+	return daemon_usage("'%s' is no option, and lnetd takes nothing else", argv[optind]);
 }
 
 static void signals_set(void)
 {
-	struct sigaction stop = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO };
+	struct sigaction stop = { .sa_sigaction = on_daemon_signal, .sa_flags = SA_SIGINFO };
 
 	sigaction(SIGTERM, &stop, NULL);
 	sigaction(SIGINT, &stop, NULL);
@@ -265,13 +265,13 @@ static int end_change(void *arg, int rc, struct lnet_ctl_err *e)
 	return rc;
 }
 
-static int fail(const char *what, int err)
+static int daemon_fail(const char *what, int err)
 {
 	log_line(LNET_LOG_ERROR, "%s: %s", what, strerror(-err));
 	return err;
 }
 
-static int instance_start(struct daemon *d)
+static int daemon_instance_start(struct daemon *d)
 {
 	struct lnet_cfg cfg = { .nr_shards = d->env_cfg.nr_shards, .log = log_text,
 				.log_level = (uint8_t)d->log_level };
@@ -284,7 +284,7 @@ static int instance_start(struct daemon *d)
 		rc = lnet_user_env_start(d->env, d->ln);
 	if (!rc)
 		rc = lnet_lnd_register(d->ln, &lnet_socklnd_ops);
-	return rc ? fail("cannot start", rc) : 0;
+	return rc ? daemon_fail("cannot start", rc) : 0;
 }
 
 /* The process that has the port of the node's name; empty if the process is not visible. */
@@ -312,7 +312,7 @@ static int server_start(struct daemon *d)
 		log_line(LNET_LOG_ERROR, "a node named '%s' of this user is there already%s",
 			 d->name, holder_text(d, holder, sizeof(holder)));
 	else if (rc)
-		fail(d->name, rc);
+		daemon_fail(d->name, rc);
 	if (rc)
 		return rc;
 	d->c = lnetctl_open_local(lnet_nl_server_serve, d->srv);
@@ -328,7 +328,7 @@ static int tests_start(struct daemon *d)
 		d->selftest = NULL;
 		return 0;
 	}
-	return rc ? fail("self-test", rc) : 0;
+	return rc ? daemon_fail("self-test", rc) : 0;
 }
 
 static int configuration_load(struct daemon *d)
@@ -402,7 +402,7 @@ static void log_stops(void)
 		log_line(LNET_LOG_ERROR, "lnetd stops after an error");
 }
 
-static int serve(struct daemon *d)
+static int daemon_serve(struct daemon *d)
 {
 	int rc = 0;
 
@@ -410,7 +410,7 @@ static int serve(struct daemon *d)
 	log_started(d);
 	while (!stopping && !rc)
 		rc = lnet_nl_server_step(d->srv, 1000);
-	return rc ? fail("management socket", rc) : 0;
+	return rc ? daemon_fail("management socket", rc) : 0;
 }
 
 int main(int argc, char **argv)
@@ -420,7 +420,7 @@ int main(int argc, char **argv)
 	int rc;
 
 	output_check();
-	rc = parse(&d, argc, argv);
+	rc = daemon_args_parse(&d, argc, argv);
 	if (rc >= 0)
 		return rc;
 	signal(SIGPIPE, SIG_IGN);
@@ -432,7 +432,7 @@ int main(int argc, char **argv)
 		log_close();
 		return 1;
 	}
-	rc = instance_start(&d);
+	rc = daemon_instance_start(&d);
 	if (!rc)
 		rc = server_start(&d);
 	if (!rc)
@@ -443,7 +443,7 @@ int main(int argc, char **argv)
 		rc = configuration_load(&d);
 	}
 	if (!rc)
-		rc = serve(&d);
+		rc = daemon_serve(&d);
 	log_stops();
 	signal(SIGTERM, SIG_DFL);	/* a second signal ends the wait for draining interfaces */
 	daemon_stop(&d);

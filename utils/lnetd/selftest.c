@@ -53,7 +53,7 @@ struct selftest {
 	struct client client[CLIENTS_MAX];
 };
 
-static void wake(struct selftest *t)
+static void selftest_wake_up(struct selftest *t)
 {
 	uint64_t one = 1;
 
@@ -61,9 +61,9 @@ static void wake(struct selftest *t)
 		return;			/* counter full: the thread wakes anyway */
 }
 
-static void arm(struct lst_host *host)
+static void selftest_arm(struct lst_host *host)
 {
-	wake((struct selftest *)host);
+	selftest_wake_up((struct selftest *)host);
 }
 
 /* ---- a client -------------------------------------------------------------------------------- */
@@ -78,18 +78,18 @@ static void client_free(struct client *c)
 	c->in = NULL;
 }
 
-static void on_done(struct lst_command *cmd)
+static void on_client_done(struct lst_command *cmd)
 {
 	struct client *c = container_of(cmd, struct client, cmd);
 
 	pthread_mutex_lock(&c->t->lock);
 	c->done = true;
 	pthread_mutex_unlock(&c->t->lock);
-	wake(c->t);
+	selftest_wake_up(c->t);
 }
 
 /* Bytes of the head, and of the request once the head with its length was received. */
-static size_t wanted(const struct client *c)
+static size_t client_bytes_wanted(const struct client *c)
 {
 	struct lst_door_request head;
 
@@ -99,30 +99,30 @@ static size_t wanted(const struct client *c)
 	return sizeof(head) + (head.len <= LST_REQUEST_MAX ? head.len : 0);
 }
 
-static bool is_owner(uid_t uid)
+static bool uid_is_owner(uid_t uid)
 {
 	return uid == 0 || uid == getuid();
 }
 
-static bool may(const struct client *c)
+static bool client_may_run(const struct client *c)
 {
-	return is_owner(c->uid) || !lst_command_changes(&c->cmd);
+	return uid_is_owner(c->uid) || !lst_command_changes(&c->cmd);
 }
 
-static void start(struct client *c)
+static void client_command_start(struct client *c)
 {
 	c->cmd = (struct lst_command){
 		.request = (const char *)c->in + sizeof(struct lst_door_request),
 		.len = (uint32_t)(c->have - sizeof(struct lst_door_request)),
-		.done = on_done,
+		.done = on_client_done,
 	};
 	c->running = true;
 	c->sent = 0;
-	if (may(c)) {
+	if (client_may_run(c)) {
 		lst_command(c->t->st, &c->cmd);
 	} else {
 		c->cmd.status = -EPERM;
-		on_done(&c->cmd);
+		on_client_done(&c->cmd);
 	}
 }
 
@@ -132,7 +132,8 @@ static bool client_read(struct client *c)
 	struct lst_door_request head;
 
 	while (!c->running) {
-		ssize_t n = recv(c->fd, c->in + c->have, wanted(c) - c->have, MSG_DONTWAIT);
+		ssize_t n = recv(c->fd, c->in + c->have, client_bytes_wanted(c) - c->have,
+				 MSG_DONTWAIT);
 
 		if (n <= 0)
 			return n < 0 && (errno == EAGAIN || errno == EINTR);
@@ -143,7 +144,7 @@ static bool client_read(struct client *c)
 		if (!head.len || head.len > LST_REQUEST_MAX)
 			return false;
 		if (c->have == sizeof(head) + head.len)
-			start(c);
+			client_command_start(c);
 	}
 	return true;
 }
@@ -211,7 +212,7 @@ struct crowd {
 	struct client *out;
 };
 
-static void join(struct crowd *crowd, struct client *c)
+static void crowd_add(struct crowd *crowd, struct client *c)
 {
 	crowd->nr++;
 	if (!c->running || c->stuck)
@@ -223,7 +224,7 @@ static void join(struct crowd *crowd, struct client *c)
  * that of a client that does not read its reply. At a bound on users, only clients that the bound
  * counts are replaced. NULL: no place.
  */
-static struct client *place(struct selftest *t, uid_t uid)
+static struct client *client_place_find(struct selftest *t, uid_t uid)
 {
 	struct crowd all = { 0 }, users = { 0 }, own = { 0 };
 	struct client *c, *unused = NULL;
@@ -233,15 +234,15 @@ static struct client *place(struct selftest *t, uid_t uid)
 			unused = c;
 			continue;
 		}
-		join(&all, c);
-		if (!is_owner(c->uid))
-			join(&users, c);
+		crowd_add(&all, c);
+		if (!uid_is_owner(c->uid))
+			crowd_add(&users, c);
 		if (c->uid == uid)
-			join(&own, c);
+			crowd_add(&own, c);
 	}
-	if (!is_owner(uid) && own.nr >= CLIENTS_PER_USER)
+	if (!uid_is_owner(uid) && own.nr >= CLIENTS_PER_USER)
 		return own.out;
-	if (!is_owner(uid) && users.nr >= CLIENTS_OF_USERS)
+	if (!uid_is_owner(uid) && users.nr >= CLIENTS_OF_USERS)
 		return users.out;
 	return unused ? unused : all.out;
 }
@@ -255,7 +256,8 @@ static void client_new(struct selftest *t)
 
 	if (fd < 0)
 		return;
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) || !(c = place(t, who.uid))) {
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) ||
+	    !(c = client_place_find(t, who.uid))) {
 		close(fd);
 		return;
 	}
@@ -284,7 +286,7 @@ static const struct timespec *pause_of(const struct selftest *t, uint64_t due_ns
 	return pause;
 }
 
-static void *loop(void *arg)
+static void *selftest_loop(void *arg)
 {
 	struct selftest *t = arg;
 	struct pollfd fds[CLIENTS_MAX + 2];
@@ -303,7 +305,7 @@ static void *loop(void *arg)
 			fds[i] = (struct pollfd){ c->running && !done ? -1 : c->fd,
 						  done ? POLLOUT : POLLIN, 0 };
 		}
-		fds[i] = (struct pollfd){ place(t, 0) ? t->listen_fd : -1, POLLIN, 0 };
+		fds[i] = (struct pollfd){ client_place_find(t, 0) ? t->listen_fd : -1, POLLIN, 0 };
 		fds[i + 1] = (struct pollfd){ t->wake_fd, POLLIN, 0 };
 		if (ppoll(fds, CLIENTS_MAX + 2, pause, NULL) < 0 && errno != EINTR)
 			break;
@@ -352,7 +354,7 @@ static int door_bind(int fd, const struct sockaddr_un *at)
 	unlink(new.sun_path);
 	if (bind(fd, (const void *)&new, sizeof(new)))
 		return -errno;
-	/* Any user may connect; may() checks each request. */
+	/* Any user may connect; client_may_run() checks each request. */
 	if (chmod(new.sun_path, 0666) || listen(fd, 16) || rename(new.sun_path, at->sun_path)) {
 		rc = -errno;
 		unlink(new.sun_path);
@@ -360,7 +362,7 @@ static int door_bind(int fd, const struct sockaddr_un *at)
 	return rc;
 }
 
-static int door_open(struct sockaddr_un *at, const char *name)
+static int door_listen(struct sockaddr_un *at, const char *name)
 {
 	int rc = door_directory_make(), fd;
 
@@ -392,7 +394,7 @@ int selftest_start(struct selftest **tp, struct lnet *ln, const char *name, cons
 	*tp = t;
 	if (!t)
 		return -ENOMEM;
-	t->host.arm = arm;
+	t->host.arm = selftest_arm;
 	t->ln = ln;
 	t->wake_fd = -1;
 	pthread_mutex_init(&t->lock, NULL);
@@ -403,7 +405,7 @@ int selftest_start(struct selftest **tp, struct lnet *ln, const char *name, cons
 	if (rc)
 		return rc;
 	cfg.consoles = all ? NULL : &t->consoles;
-	t->listen_fd = door_open(&t->at, name);
+	t->listen_fd = door_listen(&t->at, name);
 	if (t->listen_fd < 0)
 		return -ENOTCONN;
 	t->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -411,7 +413,7 @@ int selftest_start(struct selftest **tp, struct lnet *ln, const char *name, cons
 		return -errno;
 	rc = lst_create(&t->st, &cfg);
 	if (!rc)
-		rc = -pthread_create(&t->thread, NULL, loop, t);
+		rc = -pthread_create(&t->thread, NULL, selftest_loop, t);
 	t->started = !rc;
 	return rc;
 }
@@ -425,7 +427,7 @@ void selftest_stop(struct selftest *t)
 		return;
 	if (t->started) {
 		__atomic_store_n(&t->stop, true, __ATOMIC_RELEASE);
-		wake(t);
+		selftest_wake_up(t);
 		pthread_join(t->thread, NULL);
 		t->started = false;
 	}

@@ -13,13 +13,13 @@
 #include "../lib/create.h"
 #include "lnetd.h"
 
-static int complain(const char *path, int err, const char *what)
+static int file_error_log(const char *path, int err, const char *what)
 {
 	log_line(LNET_LOG_ERROR, "%s: %s", path, what ? what : strerror(-err));
 	return err;
 }
 
-static int read_file(const char *path, struct lnetctl_node **doc)
+static int state_file_read(const char *path, struct lnetctl_node **doc)
 {
 	FILE *in = fopen(path, "re");
 	char why[200];
@@ -29,7 +29,7 @@ static int read_file(const char *path, struct lnetctl_node **doc)
 		return -errno;
 	rc = lnetctl_yaml_read(in, doc, why, sizeof(why));
 	fclose(in);
-	return rc ? complain(path, rc, why) : 0;
+	return rc ? file_error_log(path, rc, why) : 0;
 }
 
 static void notes_log(const char *path, char *notes)
@@ -40,7 +40,7 @@ static void notes_log(const char *path, char *notes)
 		log_line(LNET_LOG_WARNING, "%s: %s", path, note);
 }
 
-static int apply(struct lnetctl *c, const char *path, const struct lnetctl_node *doc)
+static int state_apply(struct lnetctl *c, const char *path, const struct lnetctl_node *doc)
 {
 	char *notes = NULL;
 	size_t size;
@@ -53,19 +53,19 @@ static int apply(struct lnetctl *c, const char *path, const struct lnetctl_node 
 	if (out && !fclose(out))
 		notes_log(path, notes);
 	free(notes);
-	return rc ? complain(path, rc, lnetctl_error(c)->text) : 0;
+	return rc ? file_error_log(path, rc, lnetctl_error(c)->text) : 0;
 }
 
 int config_load(struct lnetctl *c, const char *path)
 {
 	struct lnetctl_node *doc;
-	int rc = read_file(path, &doc);
+	int rc = state_file_read(path, &doc);
 
 	if (rc == -ENOENT)
-		return complain(path, rc, NULL);
+		return file_error_log(path, rc, NULL);
 	if (rc)
 		return rc;
-	rc = apply(c, path, doc);
+	rc = state_apply(c, path, doc);
 	lnetctl_doc_free(doc);
 	return rc;
 }
@@ -107,9 +107,10 @@ int state_lock(struct state *s)
 		return -ENOMEM;
 	s->lock_fd = file_create(name, O_RDONLY | O_NONBLOCK, 0600);
 	if (s->lock_fd < 0 && errno == ELOOP)
-		rc = complain(name, -ELOOP, "the lock file is a symbolic link; remove the link");
+		rc = file_error_log(name, -ELOOP,
+				    "the lock file is a symbolic link; remove the link");
 	if (s->lock_fd >= 0 && flock(s->lock_fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
-		rc = complain(s->path, -EBUSY, "another lnetd keeps its state here");
+		rc = file_error_log(s->path, -EBUSY, "another lnetd keeps its state here");
 	free(name);
 	return rc;
 }
@@ -129,19 +130,20 @@ int state_load(struct lnetctl *c, const char *path)
 
 	/* Opening a FIFO would wait for a writer. */
 	if (!stat(path, &st) && !S_ISREG(st.st_mode))
-		return complain(path, -EINVAL, "the state is not a regular file");
-	rc = read_file(path, &doc);
+		return file_error_log(path, -EINVAL, "the state is not a regular file");
+	rc = state_file_read(path, &doc);
 	if (rc == -ENOENT)
 		return rc;
 	if (rc)
-		return rc == -EINVAL ? rc : complain(path, rc, NULL);
+		return rc == -EINVAL ? rc : file_error_log(path, rc, NULL);
 	if (says_unconfigured(doc) && is_whole(path))
 		rc = 0;
 	else if (!doc->first || !is_whole(path))
-		rc = complain(path, -ENODATA, "the state is empty or cut off: who wrote it did not "
-			      "finish. Restore it, or remove it to start without one");
+		rc = file_error_log(path, -ENODATA,
+				    "the state is empty or cut off: who wrote it did not "
+				    "finish. Restore it, or remove it to start without one");
 	else
-		rc = apply(c, path, doc);
+		rc = state_apply(c, path, doc);
 	lnetctl_doc_free(doc);
 	return rc;
 }
@@ -209,7 +211,7 @@ void state_drop(struct state *s)
 	s->fd = -1;
 }
 
-static int write_all(struct lnetctl *c, FILE *out, bool configured)
+static int state_write_all(struct lnetctl *c, FILE *out, bool configured)
 {
 	int rc = 0;
 
@@ -234,7 +236,7 @@ int state_commit(struct state *s, struct lnetctl *c, bool configured, char *why,
 		rc = -errno;
 		state_drop(s);
 	} else {
-		rc = write_all(c, out, configured);
+		rc = state_write_all(c, out, configured);
 		if (fclose(out) && !rc)
 			rc = -errno;
 		if (!rc && rename(s->next, s->path))
