@@ -115,21 +115,21 @@ static int progress(struct client *c, s64 timeout_ns)
 }
 
 /* @at modulo c->nr, for @at < 2 * c->nr, without a division. */
-static u32 place_of(const struct client *c, u32 at)
+static u32 idle_index(const struct client *c, u32 at)
 {
 	return at < c->nr ? at : at - c->nr;
 }
 
-static void slot_give(struct client *c, u32 slot)
+static void idle_slot_return(struct client *c, u32 slot)
 {
-	c->idle[place_of(c, c->idle_head + c->nr_idle++)] = slot;
+	c->idle[idle_index(c, c->idle_head + c->nr_idle++)] = slot;
 }
 
-static u32 slot_take(struct client *c)
+static u32 idle_slot_take(struct client *c)
 {
 	u32 slot = c->idle[c->idle_head];
 
-	c->idle_head = place_of(c, c->idle_head + 1);
+	c->idle_head = idle_index(c, c->idle_head + 1);
 	c->nr_idle--;
 	return slot;
 }
@@ -153,10 +153,10 @@ static void request_end(struct client *c, u64 ptr, int status, bool unknown, u32
 		     (u32)((now - req->start_ns) / 1000));
 	count_end(n, req->start_ns, now, status, unknown);
 	req->number = 0;
-	slot_give(c, slot);
+	idle_slot_return(c, slot);
 }
 
-static void on_event(const struct lnet_event *ev)
+static void on_client_event(const struct lnet_event *ev)
 {
 	struct client *c = ev->user_ptr;
 
@@ -275,7 +275,7 @@ static u32 next_request(struct client *c, u64 start_ns)
 
 	if (c->n->threaded)
 		pthread_mutex_lock(&c->n->lock);
-	slot = slot_take(c);
+	slot = idle_slot_take(c);
 	request_make(c, slot, start_ns);
 	if (c->n->threaded)
 		pthread_mutex_unlock(&c->n->lock);
@@ -329,13 +329,13 @@ static int issue_due(struct client *c, u64 now, u64 *due)
 	return rc;
 }
 
-static u32 nr_open(struct client *c)
+static u32 client_nr_open(struct client *c)
 {
 	return c->nr - READ_ONCE(c->nr_idle);
 }
 
 /* Sends @nr requests, none after @until, and waits for their ends. */
-static int run(struct client *c, u64 nr, u64 until)
+static int client_run(struct client *c, u64 nr, u64 until)
 {
 	u64 now = perf_now(), due;
 	int rc = 0;
@@ -350,7 +350,7 @@ static int run(struct client *c, u64 nr, u64 until)
 		rc = c->to_issue ? issue_due(c, now, &due) : release_held(c);
 		if (rc)
 			return rc;
-		if (!c->to_issue && !nr_open(c))
+		if (!c->to_issue && !client_nr_open(c))
 			return 0;
 		if (!c->to_issue && perf_stop > 1)
 			return -EINTR;
@@ -375,7 +375,7 @@ static int sizes_set(struct client *c)
 	return (u64)c->nr_mem * c->stride > 4 * (u64)MAX_MEMORY ? -E2BIG : 0;
 }
 
-static int memory_get(struct client *c)
+static int client_memory_get(struct client *c)
 {
 	u32 i;
 
@@ -430,7 +430,7 @@ static int memory_table(struct client *c)
 static int bind(struct client *c)
 {
 	struct lnet_md_cfg cfg = { .threshold = LNET_THRESHOLD_INF, .cpt = -1, .user_ptr = c,
-				   .handler = on_event };
+				   .handler = on_client_event };
 	u32 i, nr;
 	int rc = 0;
 
@@ -449,8 +449,8 @@ static int bind(struct client *c)
 	return rc ? rc : memory_table(c);
 }
 
-static void on_pong(void *arg, int status, const u8 *info, u32 len, const struct lnet_nid *primary,
-		    uint64_t rtt_ns)
+static void on_client_pong(void *arg, int status, const u8 *info, u32 len,
+			   const struct lnet_nid *primary, uint64_t rtt_ns)
 {
 	__atomic_store_n((int *)arg, status ? status : 1, __ATOMIC_RELEASE);
 }
@@ -468,7 +468,8 @@ static int wait_ready(struct client *c)
 
 	do {
 		state = 0;
-		rc = lnet_ping(c->n->ln, &c->xfer->target.nid, NULL, NSEC_PER_SEC, on_pong, &state);
+		rc = lnet_ping(c->n->ln, &c->xfer->target.nid, NULL, NSEC_PER_SEC, on_client_pong,
+			       &state);
 		if (!rc)
 			rc = lnet_progress_until(c->n->ln, ponged, &state, -1);
 		if (!rc && state < 0)
@@ -489,15 +490,15 @@ static void stay(struct client *c)
 		lnet_progress(c->n->ln, POLL_NS);
 }
 
-static int measure(struct client *c)
+static int client_measure(struct client *c)
 {
 	const struct perf_opt *o = c->n->opt;
-	int rc = o->warmup ? run(c, o->warmup, U64_MAX) : 0;
+	int rc = o->warmup ? client_run(c, o->warmup, U64_MAX) : 0;
 
 	if (rc)
 		return rc;
 	perf_report_start(c->n);
-	rc = run(c, o->count ? o->count : U64_MAX, perf_now() + o->duration_ns);
+	rc = client_run(c, o->count ? o->count : U64_MAX, perf_now() + o->duration_ns);
 	perf_report_end(c->n);
 	if (rc)
 		fprintf(stderr, "lnetperf: %s\n", strerror(-rc));
@@ -511,7 +512,7 @@ int perf_client(struct perf_node *n)
 	int rc = sizes_set(&c);
 
 	if (!rc)
-		rc = memory_get(&c);
+		rc = client_memory_get(&c);
 	xfer_set(&c);
 	if (!rc)
 		rc = bind(&c);
@@ -522,7 +523,7 @@ int perf_client(struct perf_node *n)
 	if (!rc)
 		rc = perf_crowd_meet(n);
 	if (!rc)
-		rc = measure(&c);
+		rc = client_measure(&c);
 	/* The handler and its memory are in use until the node has stopped. */
 	perf_node_stop(n);
 	free(c.memory);

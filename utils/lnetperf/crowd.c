@@ -102,8 +102,8 @@ struct meeting {
 	u32 nr_open, nr_failed;
 };
 
-static void on_pong(void *arg, int status, const u8 *info, u32 len, const struct lnet_nid *primary,
-		    uint64_t rtt_ns)
+static void on_meeting_pong(void *arg, int status, const u8 *info, u32 len,
+			    const struct lnet_nid *primary, uint64_t rtt_ns)
 {
 	struct meeting *m = arg;
 
@@ -112,19 +112,19 @@ static void on_pong(void *arg, int status, const u8 *info, u32 len, const struct
 	__atomic_fetch_sub(&m->nr_open, 1, __ATOMIC_RELEASE);
 }
 
-static u32 nr_open(struct meeting *m)
+static u32 meeting_nr_open(struct meeting *m)
 {
 	return __atomic_load_n(&m->nr_open, __ATOMIC_ACQUIRE);
 }
 
 static bool all_met(void *arg)
 {
-	return !nr_open(arg);
+	return !meeting_nr_open(arg);
 }
 
-static bool has_room(void *arg)
+static bool meeting_has_room(void *arg)
 {
-	return nr_open(arg) < MEET_AT_ONCE;
+	return meeting_nr_open(arg) < MEET_AT_ONCE;
 }
 
 static u64 nr_sockets(void)
@@ -183,11 +183,11 @@ static int ping_all(struct perf_node *n, struct meeting *m)
 		struct lnet_nid nid = nid_after(&n->opt->crowd_first, i);
 
 		__atomic_fetch_add(&m->nr_open, 1, __ATOMIC_RELAXED);
-		rc = lnet_ping(n->ln, &nid, NULL, MEET_NS, on_pong, m);
+		rc = lnet_ping(n->ln, &nid, NULL, MEET_NS, on_meeting_pong, m);
 		if (rc)
 			__atomic_fetch_sub(&m->nr_open, 1, __ATOMIC_RELAXED);
 		else
-			rc = lnet_progress_until(n->ln, has_room, m, -1);
+			rc = lnet_progress_until(n->ln, meeting_has_room, m, -1);
 	}
 	return rc ? rc : lnet_progress_until(n->ln, all_met, m, -1);
 }

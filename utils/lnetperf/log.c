@@ -23,7 +23,7 @@ struct perf_log {
 	pthread_mutex_t lock;
 };
 
-static s64 clock_ns(clockid_t clock)
+static s64 log_clock_ns(clockid_t clock)
 {
 	struct timespec ts;
 
@@ -31,7 +31,7 @@ static s64 clock_ns(clockid_t clock)
 	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
 }
 
-static int grow(struct perf_log *log)
+static int log_grow(struct perf_log *log)
 {
 	u64 cap = log->cap + CHUNK;
 	size_t len = cap * sizeof(*log->rec);
@@ -57,7 +57,7 @@ static int map_old(struct perf_log *log)
 	if (fstat(log->fd, &st))
 		return -errno;
 	log->cap = (u64)st.st_size / sizeof(*log->rec) / CHUNK * CHUNK;
-	rc = grow(log);
+	rc = log_grow(log);
 	while (!rc && log->nr < log->cap && log->rec[log->nr].kind)
 		log->nr++;
 	return rc;
@@ -78,7 +78,7 @@ int perf_log_open(struct perf_log **logp, const char *path, enum perf_role role,
 	log = calloc(1, sizeof(*log));
 	if (!log)
 		return -ENOMEM;
-	log->day_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
+	log->day_ns = log_clock_ns(CLOCK_REALTIME) - log_clock_ns(CLOCK_MONOTONIC);
 	pthread_mutex_init(&log->lock, NULL);
 	log->fd = file_create(path, O_RDWR, 0644);
 	rc = log->fd < 0 ? -errno : map_old(log);
@@ -100,13 +100,13 @@ void perf_log_add(struct perf_log *log, enum perf_kind kind, u64 id, int status,
 	if (!log)
 		return;
 	pthread_mutex_lock(&log->lock);
-	if (log->nr == log->cap && grow(log)) {
+	if (log->nr == log->cap && log_grow(log)) {
 		fprintf(stderr, "lnetperf: the log cannot grow\n");
 		abort();
 	}
 	rec = &log->rec[log->nr++];
 	rec->id = id;
-	rec->time_ns = clock_ns(CLOCK_MONOTONIC) + log->day_ns;
+	rec->time_ns = log_clock_ns(CLOCK_MONOTONIC) + log->day_ns;
 	rec->status = status;
 	rec->a = a;
 	rec->b = b;

@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
-static void on_signal(int sig)
+static void on_perf_signal(int sig)
 {
 	(void)sig;
 	perf_stop++;
@@ -31,7 +31,7 @@ static int start_status(int err)
 int main(int argc, char **argv)
 {
 	static struct perf_node node;
-	struct sigaction stop = { .sa_handler = on_signal };
+	struct sigaction stop = { .sa_handler = on_perf_signal };
 	struct perf_opt opt;
 	int rc;
 

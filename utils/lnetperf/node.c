@@ -22,13 +22,13 @@ u64 perf_now(void)
 	return (u64)ts.tv_sec * NSEC_PER_SEC + (u64)ts.tv_nsec;
 }
 
-static int fail(const char *what, int err)
+static int node_fail(const char *what, int err)
 {
 	fprintf(stderr, "lnetperf: %s: %s\n", what, strerror(-err));
 	return err;
 }
 
-static int tunable_set(struct perf_node *n, const char *text)
+static int node_tunable_set(struct perf_node *n, const char *text)
 {
 	const char *value = strchr(text, '=');
 	char name[64];
@@ -58,9 +58,9 @@ static int tunables_set(struct perf_node *n)
 	if (!rc)
 		rc = lnet_tunable_set(n->ln, "accept_port", n->opt->port);
 	if (rc)
-		return fail("tunables", rc);
+		return node_fail("tunables", rc);
 	for (i = 0; i < n->opt->nr_sets && !rc; i++)
-		rc = tunable_set(n, n->opt->sets[i]);
+		rc = node_tunable_set(n, n->opt->sets[i]);
 	return rc;
 }
 
@@ -83,10 +83,10 @@ static int ni_add(struct perf_node *n, const char *nid)
 			"lnetperf: port %u needs CAP_NET_BIND_SERVICE; choose another with "
 			"--port\n",
 			n->opt->port);
-	return !rc || rc == -EACCES || rc == -EPERM ? rc : fail(nid, rc);
+	return !rc || rc == -EACCES || rc == -EPERM ? rc : node_fail(nid, rc);
 }
 
-static int peer_add(struct perf_node *n, const char *text)
+static int node_peer_add(struct perf_node *n, const char *text)
 {
 	struct lnet_nid nids[PERF_MAX_RAILS];
 	char *list = strdup(text), *save, *nid;
@@ -98,7 +98,7 @@ static int peer_add(struct perf_node *n, const char *text)
 	if (!rc)
 		rc = nr ? lnet_peer_add(n->ln, &nids[0], nids, nr, true) : -EINVAL;
 	free(list);
-	return rc ? fail(text, rc) : 0;
+	return rc ? node_fail(text, rc) : 0;
 }
 
 static int routes_add(struct perf_node *n, const char *text)
@@ -118,10 +118,10 @@ static int routes_add(struct perf_node *n, const char *text)
 	}
 	free(list);
 	rc = !rc && !nr ? -EINVAL : rc;
-	return rc ? fail(text, rc) : 0;
+	return rc ? node_fail(text, rc) : 0;
 }
 
-static int instance_start(struct perf_node *n)
+static int node_instance_start(struct perf_node *n)
 {
 	struct lnet_user_env_cfg env = { .mode = n->opt->mode };
 	struct lnet_cfg cfg = { 0 };
@@ -134,7 +134,7 @@ static int instance_start(struct perf_node *n)
 		rc = lnet_user_env_start(n->env, n->ln);
 	if (!rc)
 		rc = lnet_lnd_register(n->ln, &lnet_socklnd_ops);
-	return rc ? fail("cannot start", rc) : tunables_set(n);
+	return rc ? node_fail("cannot start", rc) : tunables_set(n);
 }
 
 /* ---- lnetctl ------------------------------------------------------------------------------- */
@@ -169,18 +169,18 @@ static int ctl_start(struct perf_node *n)
 		return 0;
 	rc = lnet_nl_server_create(&n->ctl, &cfg);
 	if (rc)
-		return fail(cfg.name, rc);
+		return node_fail(cfg.name, rc);
 	rc = ctl_configured(n);
 	if (rc) {
 		lnet_nl_server_destroy(n->ctl);
 		n->ctl = NULL;
-		return fail("lnetctl", rc);
+		return node_fail("lnetctl", rc);
 	}
 	rc = -pthread_create(&n->ctl_thread, NULL, ctl_loop, n);
 	if (rc) {
 		lnet_nl_server_destroy(n->ctl);
 		n->ctl = NULL;
-		return fail("thread", rc);
+		return node_fail("thread", rc);
 	}
 	return 0;
 }
@@ -207,12 +207,12 @@ int perf_node_start(struct perf_node *n, const struct perf_opt *opt)
 	pthread_mutex_init(&n->lock, NULL);
 	rc = perf_log_open(&n->log, opt->log, opt->role, &n->instance);
 	if (rc)
-		return fail(opt->log, rc);
-	rc = instance_start(n);
+		return node_fail(opt->log, rc);
+	rc = node_instance_start(n);
 	for (i = 0; i < opt->nr_nids && !rc; i++)
 		rc = ni_add(n, opt->nids[i]);
 	for (i = 0; i < opt->nr_peers && !rc; i++)
-		rc = peer_add(n, opt->peers[i]);
+		rc = node_peer_add(n, opt->peers[i]);
 	for (i = 0; i < opt->nr_routes && !rc; i++)
 		rc = routes_add(n, opt->routes[i]);
 	return rc ? rc : ctl_start(n);
@@ -232,7 +232,7 @@ void perf_node_stop(struct perf_node *n)
 /* ---- counters ------------------------------------------------------------------------------ */
 
 /* The counters of an interface restart at 0 if it is removed and added again. */
-static void grow(u64 *sum, u64 *seen, u64 now)
+static void counter_sum_add(u64 *sum, u64 *seen, u64 now)
 {
 	*sum += now >= *seen ? now - *seen : now;
 	*seen = now;
@@ -262,8 +262,8 @@ void perf_node_rails(struct perf_node *n, struct perf_rails *r)
 	spin_lock(&n->ln->shard[0].lock);
 	for (i = 0; i < n->opt->nr_nids; i++) {
 		read_rail(n, n->opt->nids[i], &sent, &bytes);
-		grow(&n->sum.sent[i], &n->seen.sent[i], sent);
-		grow(&n->sum.bytes[i], &n->seen.bytes[i], bytes);
+		counter_sum_add(&n->sum.sent[i], &n->seen.sent[i], sent);
+		counter_sum_add(&n->sum.bytes[i], &n->seen.bytes[i], bytes);
 	}
 	spin_unlock(&n->ln->shard[0].lock);
 	*r = n->sum;

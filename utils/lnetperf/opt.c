@@ -108,7 +108,7 @@ static bool parse_uint(const char *text, u32 max, u32 *num)
 	return good;
 }
 
-static bool parse_size(const char *text, u32 *size)
+static bool size_option_parse(const char *text, u32 *size)
 {
 	u64 val;
 	bool good = parse_num(text, PERF_MAX_SIZE, &val);
@@ -229,7 +229,7 @@ static bool parse_one(struct perf_opt *o, int c, char *arg)
 	case O_BUFFERS:
 		return parse_uint(arg, 16384, &o->buffers);
 	case O_SIZE:
-		return parse_size(arg, &o->size);
+		return size_option_parse(arg, &o->size);
 	case O_CROWD:
 		return parse_crowd(o, arg);
 	case O_COUNT:
@@ -268,10 +268,10 @@ static bool parse_one(struct perf_opt *o, int c, char *arg)
 	}
 }
 
-static int usage(const char *fmt, ...) __attribute__((__format__(printf, 1, 2)));
+static int perf_usage(const char *fmt, ...) __attribute__((__format__(printf, 1, 2)));
 
 /* Prints a usage error. Returns the exit status. */
-static int usage(const char *fmt, ...)
+static int perf_usage(const char *fmt, ...)
 {
 	va_list args;
 
@@ -283,34 +283,34 @@ static int usage(const char *fmt, ...)
 	return EXIT_USAGE;
 }
 
-static int show(const char *text)
+static int text_print(const char *text)
 {
 	puts(text);
 	return EXIT_DONE;
 }
 
 /* Prints the error that getopt_long() found: ':' missing value, '?' unknown or ambiguous option. */
-static int usage_option(int c, char **argv)
+static int perf_usage_option(int c, char **argv)
 {
 	const char *word = argv[optind - 1];
 
 	if (c == ':')
-		return usage("%s needs a value: %s", word, accepted[optopt - O_FIRST - 1]);
+		return perf_usage("%s needs a value: %s", word, accepted[optopt - O_FIRST - 1]);
 	if (optopt > O_FIRST)
-		return usage("--%s takes no value", options[optopt - O_FIRST - 1].name);
-	return usage("there is no option '%s'", word);
+		return perf_usage("--%s takes no value", options[optopt - O_FIRST - 1].name);
+	return perf_usage("there is no option '%s'", word);
 }
 
-static int check(struct perf_opt *o)
+static int perf_opt_check(struct perf_opt *o)
 {
 	if (!o->nr_nids)
-		return usage("a node needs at least one --nid");
+		return perf_usage("a node needs at least one --nid");
 	if (o->role == PERF_CLIENT && o->nr_peers != 1)
-		return usage("a client needs one --peer");
+		return perf_usage("a client needs one --peer");
 	if (o->verify && (o->size % 8 || o->size < PERF_PAYLOAD_MIN))
-		return usage("--verify takes sizes of at least 32, multiples of 8");
+		return perf_usage("--verify takes sizes of at least 32, multiples of 8");
 	if (o->plant && (!o->verify || o->op == PERF_GET))
-		return usage("--plant goes with --verify and a PUT");
+		return perf_usage("--plant goes with --verify and a PUT");
 	if (!o->duration_ns)
 		o->duration_ns = o->role == PERF_SERVER || o->count ? U64_MAX / 4 : 5000000000ull;
 	return -1;
@@ -330,20 +330,21 @@ static int options_parse(struct perf_opt *o, int argc, char **argv)
 		bool good;
 
 		if (c == 'h' || c == O_HELP)
-			return show(help);
+			return text_print(help);
 		if (c == O_VERSION)
-			return show("lnetperf " LNET_VERSION);
+			return text_print("lnetperf " LNET_VERSION);
 		if (c == '?' || c == ':')
-			return usage_option(c, argv);
+			return perf_usage_option(c, argv);
 		good = parse_one(o, c, optarg);
 		if (!good)
-			usage("--%s must be %s, not '%s'", options[c - O_FIRST - 1].name,
-			      accepted[c - O_FIRST - 1], value ? value : "");
+			perf_usage("--%s must be %s, not '%s'", options[c - O_FIRST - 1].name,
+				   accepted[c - O_FIRST - 1], value ? value : "");
 		free(value);
 		if (!good)
 			return EXIT_USAGE;
 	}
-	return optind == argc ? check(o) : usage("unexpected word '%s'", argv[optind]);
+	return optind == argc ? perf_opt_check(o)
+			      : perf_usage("unexpected word '%s'", argv[optind]);
 }
 
 int perf_opt_parse(struct perf_opt *o, int argc, char **argv)
@@ -357,13 +358,13 @@ int perf_opt_parse(struct perf_opt *o, int argc, char **argv)
 				.op = PERF_PUT,
 				.size = 64 };
 	if (argc > 1 && is_one_of(argv[1], "-h", "--help", "help"))
-		return show(help);
+		return text_print(help);
 	if (argc > 1 && is_one_of(argv[1], "-V", "--version", "version"))
-		return show("lnetperf " LNET_VERSION);
+		return text_print("lnetperf " LNET_VERSION);
 	if (argc < 2)
-		return usage("the first word must be server or client");
+		return perf_usage("the first word must be server or client");
 	if (!is_one_of(argv[1], "server", "client", NULL))
-		return usage("the first word must be server or client, not '%s'", argv[1]);
+		return perf_usage("the first word must be server or client, not '%s'", argv[1]);
 	o->role = argv[1][0] == 's' ? PERF_SERVER : PERF_CLIENT;
 	return options_parse(o, argc - 1, argv + 1);
 }

@@ -32,7 +32,7 @@ void perf_payload_init(void)
 }
 
 /* @len is a multiple of 4. */
-static u32 crc32c(u32 crc, const u8 *buf, size_t len)
+static u32 payload_crc32c(u32 crc, const u8 *buf, size_t len)
 {
 	u32 word;
 
@@ -45,7 +45,7 @@ static u32 crc32c(u32 crc, const u8 *buf, size_t len)
 	return crc;
 }
 
-static u64 mix(u64 x)
+static u64 payload_mix(u64 x)
 {
 	x = (x ^ x >> 31) * 0x9e3779b97f4a7c15ull;
 	return x ^ x >> 29;
@@ -56,8 +56,8 @@ static u32 payload_crc(const struct payload *p, u32 len)
 	struct payload head = *p;
 
 	head.crc = 0;
-	return crc32c(crc32c(~0u, (const u8 *)&head, sizeof(head)), (const u8 *)(p + 1),
-		      len - sizeof(head));
+	return payload_crc32c(payload_crc32c(~0u, (const u8 *)&head, sizeof(head)),
+			      (const u8 *)(p + 1), len - sizeof(head));
 }
 
 void perf_payload_fill(void *buf, u32 len, u64 id)
@@ -67,7 +67,7 @@ void perf_payload_fill(void *buf, u32 len, u64 id)
 
 	*p = (struct payload){ .magic = MAGIC, .len = len, .id = id };
 	for (i = 0; i < (len - sizeof(*p)) / 8; i++)
-		p->pattern[i] = mix(id + i);
+		p->pattern[i] = payload_mix(id + i);
 	p->crc = payload_crc(p, len);
 }
 
@@ -79,7 +79,7 @@ bool perf_payload_good(const void *buf, u32 len, u64 id)
 	if (len < PERF_PAYLOAD_MIN || p->magic != MAGIC || p->len != len || p->id != id)
 		return false;
 	for (i = 0; i < (len - sizeof(*p)) / 8; i++)
-		if (p->pattern[i] != mix(id + i))
+		if (p->pattern[i] != payload_mix(id + i))
 			return false;
 	return p->crc == payload_crc(p, len);
 }
@@ -101,7 +101,7 @@ void perf_pattern_fill(void *buf, u32 offset, u32 len)
 	u32 i;
 
 	for (i = 0; i < len / 8; i++)
-		word[i] = mix(offset / 8 + i);
+		word[i] = payload_mix(offset / 8 + i);
 }
 
 bool perf_pattern_good(const void *buf, u32 offset, u32 len)
@@ -110,7 +110,7 @@ bool perf_pattern_good(const void *buf, u32 offset, u32 len)
 	u32 i;
 
 	for (i = 0; i < len / 8; i++)
-		if (word[i] != mix(offset / 8 + i))
+		if (word[i] != payload_mix(offset / 8 + i))
 			return false;
 	return true;
 }

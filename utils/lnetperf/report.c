@@ -11,7 +11,7 @@
 
 /* ---- latencies: 32 buckets per power of two ------------------------------------------------ */
 
-static unsigned int bucket_of(u64 ns)
+static unsigned int hist_bucket_of(u64 ns)
 {
 	unsigned int top;
 
@@ -34,7 +34,7 @@ static u64 bucket_ns(unsigned int b)
 
 void perf_figures_latency(struct perf_figures *f, u64 ns)
 {
-	f->lat[bucket_of(ns)]++;
+	f->lat[hist_bucket_of(ns)]++;
 	f->lat_sum += ns;
 	f->lat_max = max(f->lat_max, ns);
 	if (f->lat_min > ns || !f->lat_min)
@@ -143,7 +143,7 @@ static void crowd_text(const struct perf_node *n)
 	       ((double)n->after.resident - (double)n->before.resident) / (double)nr);
 }
 
-static void end_text(struct perf_node *n, const struct perf_rails *r, double sec)
+static void report_end_print(struct perf_node *n, const struct perf_rails *r, double sec)
 {
 	const struct perf_figures *f = &n->fig;
 	unsigned int i;
@@ -254,6 +254,6 @@ void perf_report_end(struct perf_node *n)
 	if (n->opt->json)
 		end_json(n, &r, sec);
 	else
-		end_text(n, &r, sec);
+		report_end_print(n, &r, sec);
 	fflush(stdout);
 }

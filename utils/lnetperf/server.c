@@ -21,7 +21,8 @@ struct server {
 	struct buffer buffer[NR_BUFFERS];
 };
 
-static int post(struct lnet *ln, u32 portal, const struct lnet_md_cfg *cfg, enum lnet_unlink unlink)
+static int server_md_post(struct lnet *ln, u32 portal, const struct lnet_md_cfg *cfg,
+			  enum lnet_unlink unlink)
 {
 	struct lnet_process any = { .pid = LNET_PID_ANY };
 	lnet_me_t me;
@@ -35,20 +36,20 @@ static int post(struct lnet *ln, u32 portal, const struct lnet_md_cfg *cfg, enum
 
 /* ---- verified PUTs ------------------------------------------------------------------------- */
 
-static void on_put(const struct lnet_event *ev);
+static void on_server_put(const struct lnet_event *ev);
 
-static int buffer_post(struct buffer *b)
+static int server_buffer_post(struct buffer *b)
 {
 	struct lnet_md_cfg cfg = { .start = b->mem, .length = BUFFER_BYTES,
 				   .max_size = PERF_MAX_SIZE, .threshold = LNET_THRESHOLD_INF,
 				   .cpt = -1, .options = LNET_MD_OP_PUT | LNET_MD_MAX_SIZE,
-				   .user_ptr = b, .handler = on_put };
+				   .user_ptr = b, .handler = on_server_put };
 
-	return post(b->n->ln, PERF_PORTAL_PUT, &cfg, LNET_UNLINK);
+	return server_md_post(b->n->ln, PERF_PORTAL_PUT, &cfg, LNET_UNLINK);
 }
 
 /* Manual mode needs no lock: there is one thread. */
-static void count(struct perf_node *n, u64 *which, u32 bytes)
+static void server_count(struct perf_node *n, u64 *which, u32 bytes)
 {
 	if (n->threaded)
 		pthread_mutex_lock(&n->lock);
@@ -65,16 +66,16 @@ static void put_check(struct buffer *b, const struct lnet_event *ev)
 		    perf_payload_good(b->mem + ev->offset, ev->mlength, ev->hdr_data);
 
 	perf_log_add(n->log, PERF_DELIVER, ev->hdr_data, good ? 0 : -EBADMSG, ev->mlength, 0);
-	count(n, good ? &n->fig.ok : &n->fig.corrupted, ev->mlength);
+	server_count(n, good ? &n->fig.ok : &n->fig.corrupted, ev->mlength);
 }
 
-static void on_put(const struct lnet_event *ev)
+static void on_server_put(const struct lnet_event *ev)
 {
 	struct buffer *b = ev->user_ptr;
 
 	if (ev->kind == LNET_EVENT_PUT && !ev->status)
 		put_check(b, ev);
-	if (ev->unlinked && ev->status != -ESHUTDOWN && buffer_post(b) == -ENOMEM)
+	if (ev->unlinked && ev->status != -ESHUTDOWN && server_buffer_post(b) == -ENOMEM)
 		fprintf(stderr, "lnetperf: no memory to post a buffer again\n");
 }
 
@@ -90,7 +91,7 @@ static void on_raw(const struct lnet_event *ev)
 		perf_log_add(s->n->log, PERF_SERVED, ev->match_bits, 0, ev->mlength, 0);
 	else
 		perf_log_add(s->n->log, PERF_DELIVER, ev->hdr_data, 0, ev->mlength, 0);
-	count(s->n, &s->n->fig.ok, ev->mlength);
+	server_count(s->n, &s->n->fig.ok, ev->mlength);
 }
 
 static int post_region(struct server *s, u32 portal, void *mem, u32 len, u32 options)
@@ -99,12 +100,12 @@ static int post_region(struct server *s, u32 portal, void *mem, u32 len, u32 opt
 				   .cpt = -1, .options = options | LNET_MD_MANAGE_REMOTE,
 				   .user_ptr = s, .handler = on_raw };
 
-	return post(s->n->ln, portal, &cfg, LNET_RETAIN);
+	return server_md_post(s->n->ln, portal, &cfg, LNET_RETAIN);
 }
 
 /* ---- start and end ------------------------------------------------------------------------- */
 
-static int memory_get(struct server *s)
+static int server_memory_get(struct server *s)
 {
 	char path[4096];
 	u32 i;
@@ -130,7 +131,7 @@ static int post_all(struct server *s)
 	int rc = lnet_portal_lazy(s->n->ln, PERF_PORTAL_PUT, true);
 
 	for (i = 0; i < NR_BUFFERS && !rc; i++)
-		rc = buffer_post(&s->buffer[i]);
+		rc = server_buffer_post(&s->buffer[i]);
 	if (!rc)
 		rc = post_region(s, PERF_PORTAL_RAW, s->raw, PERF_RAW_BYTES,
 				 LNET_MD_OP_PUT | LNET_MD_OP_GET);
@@ -139,7 +140,7 @@ static int post_all(struct server *s)
 	return rc;
 }
 
-static void loop(struct perf_node *n)
+static void server_loop(struct perf_node *n)
 {
 	u64 now = perf_now(), until = now + n->opt->duration_ns, due;
 
@@ -155,7 +156,7 @@ int perf_server(struct perf_node *n)
 {
 	struct server s = { .n = n };
 	struct perf_crowd *crowd = NULL;
-	int rc = memory_get(&s);
+	int rc = server_memory_get(&s);
 
 	if (!rc)
 		rc = post_all(&s);
@@ -167,7 +168,7 @@ int perf_server(struct perf_node *n)
 		printf("ready\n");
 		fflush(stdout);
 		perf_report_start(n);
-		loop(n);
+		server_loop(n);
 		perf_report_end(n);
 	}
 	perf_crowd_stop(crowd);

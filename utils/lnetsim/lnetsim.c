@@ -265,7 +265,7 @@ static int run_tree(const struct options *o)
 
 /* ---- the report ------------------------------------------------------------------------------ */
 
-static void report(const struct options *o, const struct shared *sum)
+static void seeds_report(const struct options *o, const struct shared *sum)
 {
 	const struct sim_counts *c = &sum->count;
 	struct rusage ru;
@@ -333,7 +333,7 @@ static int run_all(const struct options *o)
 		if (sh[job].seed && sum.nr_failed && o->jobs > 1)
 			printf("job %u was last at seed %llu\n", job, U(sh[job].seed));
 	}
-	report(o, &sum);
+	seeds_report(o, &sum);
 	return sum.nr_failed ? 1 : 0;
 }
 

@@ -62,9 +62,9 @@ static const struct row rows[] = {
 #define NR_ROWS ARRAY_SIZE(rows)
 #define LONG	256 /* getopt_long() returns LONG + row */
 
-static int usage(const char *fmt, ...) __attribute__((__format__(printf, 1, 2)));
+static int lnetsim_usage(const char *fmt, ...) __attribute__((__format__(printf, 1, 2)));
 
-static int usage(const char *fmt, ...)
+static int lnetsim_usage(const char *fmt, ...)
 {
 	va_list args;
 
@@ -82,7 +82,7 @@ static bool takes_value(const struct row *row)
 }
 
 /* Parses @text up to @end, or all of @text if @end is NULL. */
-static bool number_read(const char *text, const char *end, u64 *num)
+static bool option_number_read(const char *text, const char *end, u64 *num)
 {
 	char *stop;
 
@@ -95,8 +95,8 @@ static bool seeds_read(struct options *o, const char *text)
 {
 	const char *dots = strstr(text, "..");
 
-	return dots && number_read(text, dots, &o->first) &&
-	       number_read(dots + 2, NULL, &o->last) && o->first <= o->last;
+	return dots && option_number_read(text, dots, &o->first) &&
+	       option_number_read(dots + 2, NULL, &o->last) && o->first <= o->last;
 }
 
 static int value_read(struct options *o, const struct row *row, const char *text)
@@ -105,27 +105,30 @@ static int value_read(struct options *o, const struct row *row, const char *text
 
 	switch (row->kind) {
 	case NUMBER:
-		if (number_read(text, NULL, to) && *(u64 *)to >= row->min && *(u64 *)to <= row->max)
+		if (option_number_read(text, NULL, to) && *(u64 *)to >= row->min &&
+		    *(u64 *)to <= row->max)
 			return 0;
-		return usage("--%s must be %llu to %llu, not '%s'", row->name,
-			     (unsigned long long)row->min, (unsigned long long)row->max, text);
+		return lnetsim_usage("--%s must be %llu to %llu, not '%s'", row->name,
+				     (unsigned long long)row->min, (unsigned long long)row->max,
+				     text);
 	case TEXT:
 		*(const char **)to = text;
 		return 0;
 	case SEED:
-		if (!number_read(text, NULL, &o->first))
-			return usage("--seed must be 0 to 18446744073709551615, not '%s'", text);
+		if (!option_number_read(text, NULL, &o->first))
+			return lnetsim_usage("--seed must be 0 to 18446744073709551615, not '%s'",
+					     text);
 		o->last = o->first;
 		return 0;
 	case SEEDS:
 		return seeds_read(o, text)
 			       ? 0
-			       : usage("--seeds must be A..B with A <= B, not '%s'", text);
+			       : lnetsim_usage("--seeds must be A..B with A <= B, not '%s'", text);
 	case LND:
 		*(bool *)to = !strcmp(text, "sock");
 		return *(bool *)to || !strcmp(text, "sim")
 			       ? 0
-			       : usage("--lnd must be sim or sock, not '%s'", text);
+			       : lnetsim_usage("--lnd must be sim or sock, not '%s'", text);
 	case COUNT:
 		++*(u64 *)to;
 		return 0;
@@ -135,7 +138,7 @@ static int value_read(struct options *o, const struct row *row, const char *text
 	}
 }
 
-static const struct row *row_of(int c)
+static const struct row *option_row_of(int c)
 {
 	unsigned int i;
 
@@ -148,18 +151,18 @@ static const struct row *row_of(int c)
 }
 
 /* @c is ':' for a missing value, '?' for an option that is unknown or takes no value. */
-static int usage_option(int c, char **argv)
+static int lnetsim_usage_option(int c, char **argv)
 {
-	const struct row *row = row_of(optopt);
+	const struct row *row = option_row_of(optopt);
 
 	if (c == ':')
-		return usage("--%s needs a value", row->name);
+		return lnetsim_usage("--%s needs a value", row->name);
 	if (row && optopt >= LONG)
-		return usage("--%s takes no value", row->name);
-	return usage("there is no option '%s'", argv[optind - 1]);
+		return lnetsim_usage("--%s takes no value", row->name);
+	return lnetsim_usage("there is no option '%s'", argv[optind - 1]);
 }
 
-static void table_for_getopt(struct option *longs, char *letters)
+static void option_table_make(struct option *longs, char *letters)
 {
 	unsigned int i;
 
@@ -176,7 +179,7 @@ static void table_for_getopt(struct option *longs, char *letters)
 	*letters = 0;
 }
 
-static int show(const struct row *row)
+static int option_show(const struct row *row)
 {
 	if (row->letter == 'V')
 		puts("lnetsim " LNET_VERSION);
@@ -185,15 +188,16 @@ static int show(const struct row *row)
 	return EXIT_DONE;
 }
 
-static int check(const struct options *o, int argc, char **argv)
+static int options_check(const struct options *o, int argc, char **argv)
 {
 	if (optind < argc)
-		return usage("unexpected word '%s'", argv[optind]);
+		return lnetsim_usage("unexpected word '%s'", argv[optind]);
 	if (!!o->replay + !!o->partners + o->tree + o->selftest > 1)
-		return usage("only one of --replay, --crowd, --selftest-tree and --selftest");
+		return lnetsim_usage(
+			"only one of --replay, --crowd, --selftest-tree and --selftest");
 	if (o->partners && o->nodes && o->nodes <= o->partners)
-		return usage("--nodes must be above --crowd (%llu), not %llu",
-			     (unsigned long long)o->partners, (unsigned long long)o->nodes);
+		return lnetsim_usage("--nodes must be above --crowd (%llu), not %llu",
+				     (unsigned long long)o->partners, (unsigned long long)o->nodes);
 	return OPTIONS_RUN;
 }
 
@@ -204,17 +208,17 @@ int options_read(struct options *o, int argc, char **argv)
 	int c, rc;
 
 	*o = (struct options){ .first = 1, .last = 1, .jobs = 1, .record_bytes = 256 << 20 };
-	table_for_getopt(longs, letters);
+	option_table_make(longs, letters);
 	if (argc > 1 && !strcmp(argv[1], "help"))
-		return show(row_of('h'));
+		return option_show(option_row_of('h'));
 	while ((c = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
 		if (c == '?' || c == ':')
-			return usage_option(c, argv);
-		if (row_of(c)->kind == SHOW)
-			return show(row_of(c));
-		rc = value_read(o, row_of(c), optarg);
+			return lnetsim_usage_option(c, argv);
+		if (option_row_of(c)->kind == SHOW)
+			return option_show(option_row_of(c));
+		rc = value_read(o, option_row_of(c), optarg);
 		if (rc)
 			return rc;
 	}
-	return check(o, argc, argv);
+	return options_check(o, argc, argv);
 }

@@ -33,7 +33,7 @@ struct program {
 	int status;
 };
 
-static double now(void)
+static double program_now(void)
 {
 	struct timespec ts;
 
@@ -86,7 +86,7 @@ static void take_records(struct program *p, u32 index)
 	free(median);
 }
 
-static void measured(struct nettest *nt, u32 index)
+static void on_nettest_measured(struct nettest *nt, u32 index)
 {
 	struct program *p = nettest_user(nt);
 
@@ -98,7 +98,7 @@ static void measured(struct nettest *nt, u32 index)
 	pthread_mutex_unlock(&p->lock);
 }
 
-static void ended(struct nettest *nt, int status)
+static void on_nettest_ended(struct nettest *nt, int status)
 {
 	struct program *p = nettest_user(nt);
 
@@ -158,10 +158,10 @@ static void print_bytes(const struct program *p)
 	fflush(p->report.out);
 }
 
-static int run(struct program *p, const struct lnet_process *ids)
+static int program_run(struct program *p, const struct lnet_process *ids)
 {
 	char **shown = calloc(p->names.nr, sizeof(*shown));
-	double begun = now();
+	double begun = program_now();
 	u32 i;
 	int rc;
 
@@ -179,7 +179,7 @@ static int run(struct program *p, const struct lnet_process *ids)
 		fprintf(stderr, "nettest: node %u (%s): %s\n", p->launch.rank,
 			p->names.node[p->launch.rank], strerror(-rc));
 	else if (!p->launch.rank)
-		nt_print_end(&p->report, now() - begun);
+		nt_print_end(&p->report, program_now() - begun);
 	if (!rc && !p->launch.rank)
 		print_bytes(p);
 	return rc;
@@ -203,7 +203,8 @@ static int engine_create(struct program *p)
 {
 	struct nettest_cfg cfg = { .ln = p->node.ln, .nr = p->launch.nr, .rank = p->launch.rank,
 				   .plan = p->words.plan, .run = p->launch.job, .gather = true,
-				   .user = p, .measured = measured, .ended = ended };
+				   .user = p, .measured = on_nettest_measured,
+				   .ended = on_nettest_ended };
 	int rc = nettest_create(&p->nt, &cfg);
 
 	if (rc)
@@ -226,7 +227,7 @@ static int report_begin(struct program *p)
  * Finds the NIDs of all nodes. With a launcher, all nodes have buffers and interfaces before any
  * node knows the others; without one, barrier messages are repeated until they arrive.
  */
-static int begin(struct program *p, struct lnet_process *ids)
+static int program_begin(struct program *p, struct lnet_process *ids)
 {
 	bool one_machine = p->launch.local_nr == p->launch.nr;
 	bool crowded = p->launch.local_nr >= (u32)sysconf(_SC_NPROCESSORS_ONLN);
@@ -247,15 +248,15 @@ static int begin(struct program *p, struct lnet_process *ids)
 	return rc ? rc : node_peers(&p->node, &p->names, p->launch.rank, ids);
 }
 
-static int serve(struct program *p)
+static int program_serve(struct program *p)
 {
 	struct lnet_process *ids = calloc(p->launch.nr, sizeof(*ids));
 	int rc = ids ? report_begin(p) : -ENOMEM;
 
 	if (!rc)
-		rc = begin(p, ids);
+		rc = program_begin(p, ids);
 	if (!rc)
-		rc = run(p, ids);
+		rc = program_run(p, ids);
 	engine_stop(p);
 	/* Other nodes may still wait for an ACK of this one. */
 	if (!rc && p->launched)
@@ -272,7 +273,7 @@ static int serve(struct program *p)
 
 /* ---- arguments ------------------------------------------------------------------------------- */
 
-static int usage(void)
+static int nettest_usage(void)
 {
 	fputs("mpirun -np P nettest WORDS...\n" NT_WORDS_HELP
 	      "  nNIDS        NIDs of the nodes, one each, as 10.0.0.[1-4]@tcp; again for each "
@@ -281,7 +282,7 @@ static int usage(void)
 	return EXIT_DONE;
 }
 
-static int words_read(struct nt_words *w, char **argv, bool tell)
+static int program_words_read(struct nt_words *w, char **argv, bool tell)
 {
 	char why[256];
 	int rc = 0;
@@ -296,7 +297,7 @@ static int words_read(struct nt_words *w, char **argv, bool tell)
 	return rc;
 }
 
-static int launch(struct program *p)
+static int program_launch(struct program *p)
 {
 	int rc = launch_begin(&p->launch);
 
@@ -304,7 +305,7 @@ static int launch(struct program *p)
 	return rc == -ENOENT ? 0 : rc;
 }
 
-static int fit(const struct program *p)
+static int program_fit(const struct program *p)
 {
 	char why[256];
 	int rc = nt_words_fit(&p->words, p->launch.nr, why, sizeof(why));
@@ -336,18 +337,18 @@ int main(int argc, char **argv)
 	output_check();
 	if (argc > 1 && (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") ||
 			 !strcmp(argv[1], "-h")))
-		return usage();
+		return nettest_usage();
 	if (argc > 1 && (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")))
 		return puts("nettest " LNET_VERSION) < 0;
 	plat_print_set(log_line);
-	rc = launch(&p);
-	misused = !rc && words_read(&p.words, argv + 1, !p.launched || !p.launch.rank);
+	rc = program_launch(&p);
+	misused = !rc && program_words_read(&p.words, argv + 1, !p.launched || !p.launch.rank);
 	if (!rc && !misused)
 		rc = find_others(&p);
 	if (!rc && !misused)
-		rc = fit(&p);
+		rc = program_fit(&p);
 	if (!rc && !misused)
-		rc = serve(&p);
+		rc = program_serve(&p);
 	names_free(&p.names);
 	if (p.launched)
 		launch_end(&p.launch);

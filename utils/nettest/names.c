@@ -114,7 +114,7 @@ static int lists_read(const struct nt_words *w, struct lists *lists)
 	return 0;
 }
 
-static char *name_at(const struct lists *lists, u32 rank, const char *host)
+static char *node_name_at(const struct lists *lists, u32 rank, const char *host)
 {
 	char text[1024];
 	unsigned int i;
@@ -143,7 +143,7 @@ static bool is_address(const struct ifaddrs *ifa, const char *nid)
 	return len && !strncmp(addr, nid, len) && nid[len] == '@';
 }
 
-static bool is_ours(const struct ifaddrs *all, const char *nid)
+static bool nid_is_own(const struct ifaddrs *all, const char *nid)
 {
 	const struct ifaddrs *ifa;
 
@@ -162,7 +162,7 @@ static int rank_find(const struct lists *lists, struct launch *l)
 	if (getifaddrs(&all))
 		return -errno;
 	for (i = 0; i < lists->nr_nodes; i++)
-		if (is_ours(all, list_at(lists->nids[0], i))) {
+		if (nid_is_own(all, list_at(lists->nids[0], i))) {
 			l->rank = i;
 			nr++;
 		}
@@ -187,7 +187,7 @@ int names_listed(const struct nt_words *w, struct launch *l, struct names *names
 	names->nr = lists.nr_nodes;
 	names->node = rc ? NULL : calloc(names->nr, sizeof(*names->node));
 	for (i = 0; names->node && i < names->nr; i++)
-		names->node[i] = name_at(&lists, i, i == l->rank ? hostname() : "-");
+		names->node[i] = node_name_at(&lists, i, i == l->rank ? hostname() : "-");
 	lists_free(&lists);
 	return rc ? rc : names->node ? 0 : -ENOMEM;
 }
@@ -199,7 +199,7 @@ static char *own_listed(const struct nt_words *w, const struct launch *l)
 
 	if (!lists_read(w, &lists)) {
 		if (lists.nr_nodes == l->nr)
-			name = name_at(&lists, l->rank, hostname());
+			name = node_name_at(&lists, l->rank, hostname());
 		else
 			fprintf(stderr, "nettest: the lists have %u nodes, %u were started\n",
 				lists.nr_nodes, l->nr);

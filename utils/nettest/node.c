@@ -6,7 +6,7 @@
 #include <string.h>
 #include "utils/nettest/nettest.h"
 
-static int fail(const char *what, int rc)
+static int nettest_node_fail(const char *what, int rc)
 {
 	fprintf(stderr, "nettest: %s: %s\n", what, strerror(-rc));
 	return rc;
@@ -18,14 +18,14 @@ static int interfaces_add(struct node *n, const char *own)
 	unsigned int i, nr = names_nids(own, nids);
 	struct lnet_ni_cfg cfg;
 	char text[LNET_NIDSTR_SIZE];
-	int rc = nr ? 0 : fail(own, -EINVAL);
+	int rc = nr ? 0 : nettest_node_fail(own, -EINVAL);
 
 	for (i = 0; i < nr && !rc; i++) {
 		lnet_ni_cfg_init(&cfg);
 		cfg.nid = nids[i];
 		rc = lnet_ni_add(n->ln, &cfg);
 		if (rc)
-			fail(lnet_nid_str(&nids[i], text), rc);
+			nettest_node_fail(lnet_nid_str(&nids[i], text), rc);
 	}
 	return rc;
 }
@@ -49,7 +49,7 @@ int node_start(struct node *n, const char *own, u32 port, bool crowded)
 		rc = lnet_tunable_set(n->ln, "accept_port", port);
 	if (!rc)
 		rc = lnet_lnd_register(n->ln, &lnet_socklnd_ops);
-	return rc ? fail("cannot start", rc) : interfaces_add(n, own);
+	return rc ? nettest_node_fail("cannot start", rc) : interfaces_add(n, own);
 }
 
 int node_peers(struct node *n, const struct names *names, u32 rank,
@@ -63,12 +63,12 @@ int node_peers(struct node *n, const struct names *names, u32 rank,
 		unsigned int nr = names_nids(names->node[i], nids);
 
 		if (!nr)
-			return fail(names->node[i], -EINVAL);
+			return nettest_node_fail(names->node[i], -EINVAL);
 		ids[i] = (struct lnet_process){ .nid = nids[0], .pid = LNET_PID };
 		if (i != rank)
 			rc = lnet_peer_add(n->ln, &nids[0], &nids[1], nr - 1, true);
 		if (rc)
-			fail(names->node[i], rc);
+			nettest_node_fail(names->node[i], rc);
 	}
 	return rc;
 }

@@ -18,7 +18,7 @@ static int failed(const char *what, pmix_status_t status)
 }
 
 /* Reads a number that the launcher provides for this process, or for the job. */
-static uint32_t number(const char *key, bool job, uint32_t otherwise)
+static uint32_t launcher_number(const char *key, bool job, uint32_t otherwise)
 {
 	pmix_proc_t who = self;
 	uint32_t num = otherwise;
@@ -55,14 +55,14 @@ int launch_begin(struct launch *l)
 	if (status != PMIX_SUCCESS)
 		return failed("begin", status);
 	l->rank = self.rank;
-	l->nr = number(PMIX_JOB_SIZE, true, 1);
-	l->local_rank = number(PMIX_LOCAL_RANK, false, 0);
-	l->local_nr = number(PMIX_LOCAL_SIZE, true, 1);
+	l->nr = launcher_number(PMIX_JOB_SIZE, true, 1);
+	l->local_rank = launcher_number(PMIX_LOCAL_RANK, false, 0);
+	l->local_nr = launcher_number(PMIX_LOCAL_SIZE, true, 1);
 	l->job = hash(self.nspace);
 	return 0;
 }
 
-static pmix_status_t fence(bool collect)
+static pmix_status_t pmix_fence(bool collect)
 {
 	pmix_info_t info;
 	pmix_status_t status;
@@ -74,7 +74,7 @@ static pmix_status_t fence(bool collect)
 	return status;
 }
 
-static pmix_status_t publish(const char *own)
+static pmix_status_t nids_publish(const char *own)
 {
 	pmix_value_t value;
 	pmix_status_t status;
@@ -86,10 +86,10 @@ static pmix_status_t publish(const char *own)
 	PMIX_VALUE_DESTRUCT(&value);
 	if (status == PMIX_SUCCESS)
 		status = PMIx_Commit();
-	return status == PMIX_SUCCESS ? fence(true) : status;
+	return status == PMIX_SUCCESS ? pmix_fence(true) : status;
 }
 
-static pmix_status_t text_of(uint32_t rank, char **text)
+static pmix_status_t rank_text_get(uint32_t rank, char **text)
 {
 	pmix_proc_t who = self;
 	pmix_value_t *value;
@@ -106,17 +106,17 @@ static pmix_status_t text_of(uint32_t rank, char **text)
 
 int launch_exchange(const struct launch *l, const char *own, char **all)
 {
-	pmix_status_t status = publish(own);
+	pmix_status_t status = nids_publish(own);
 	uint32_t i;
 
 	for (i = 0; i < l->nr && status == PMIX_SUCCESS; i++)
-		status = text_of(i, &all[i]);
+		status = rank_text_get(i, &all[i]);
 	return status == PMIX_SUCCESS ? 0 : failed("names of the nodes", status);
 }
 
 int launch_barrier(const struct launch *l)
 {
-	pmix_status_t status = fence(false);
+	pmix_status_t status = pmix_fence(false);
 
 	return status == PMIX_SUCCESS ? 0 : failed("barrier", status);
 }
