@@ -55,7 +55,7 @@ static void print_batch(const struct lnetctl_node *batch, long long index)
 	}
 }
 
-static void print_nodes(const struct lnetctl_node *nodes, const char *wanted)
+static void batch_nodes_print(const struct lnetctl_node *nodes, const char *wanted)
 {
 	const struct lnetctl_node *n;
 
@@ -83,7 +83,7 @@ static int print_members(const struct lnetctl_node *side, const char *wanted)
 		nodes = lnetctl_find(nodes ? nodes->first : NULL, "nodes");
 	}
 	if (!rc)
-		print_nodes(nodes, wanted);
+		batch_nodes_print(nodes, wanted);
 	lnetctl_doc_free(doc);
 	return rc;
 }

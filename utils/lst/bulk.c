@@ -25,7 +25,7 @@ struct bulk {
 	uint64_t begun_ns, now_ns, before_ns;	/* of the samples */
 };
 
-static void on_signal(int sig)
+static void on_bulk_signal(int sig)
 {
 	interrupted = 1;
 }
@@ -77,7 +77,7 @@ static bool add_hosts(struct bulk *b, char *names)
 	return true;
 }
 
-static bool option(struct bulk *b, int c)
+static bool bulk_option(struct bulk *b, int c)
 {
 	long long count;
 
@@ -96,7 +96,7 @@ static bool option(struct bulk *b, int c)
 }
 
 /* An argument after --target is another target, or an argument of a test. */
-static bool add_rest(struct bulk *b, char *arg)
+static bool bulk_arg_add(struct bulk *b, char *arg)
 {
 	if (b->nr_servers && !strchr(arg, '=') && strcmp(arg, "read") && strcmp(arg, "write") &&
 	    strcmp(arg, "back") && strcmp(arg, "both"))
@@ -104,7 +104,7 @@ static bool add_rest(struct bulk *b, char *arg)
 	return plan_add_word(&b->r, arg);
 }
 
-static bool take(struct bulk *b, int argc, char **argv)
+static bool bulk_args_read(struct bulk *b, int argc, char **argv)
 {
 	static const struct option server[] = {
 		{ "size", required_argument, NULL, 's' },
@@ -121,10 +121,10 @@ static bool take(struct bulk *b, int argc, char **argv)
 	request_add(&b->r, "lease", "%d", LEASE);
 	while ((c = option_next(argc, argv, b->server ? "s:c:" : "s:l:t:",
 				b->server ? server : client, NULL)) != -1)
-		if (!option(b, c))
+		if (!bulk_option(b, c))
 			return false;
 	for (; optind < argc; optind++)
-		if (!add_rest(b, argv[optind]))
+		if (!bulk_arg_add(b, argv[optind]))
 			return false;
 	if (!b->server && !b->nr_servers)
 		return misused("--target is missing: who is to be sent to"), false;
@@ -134,7 +134,7 @@ static bool take(struct bulk *b, int argc, char **argv)
 
 /* ---- counters ------------------------------------------------------------------------------ */
 
-static uint64_t clock_ns(void)
+static uint64_t bulk_clock_ns(void)
 {
 	struct timespec now;
 
@@ -142,7 +142,7 @@ static uint64_t clock_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static int look(struct bulk *b)
+static int bulk_tally_read(struct bulk *b)
 {
 	static struct request r;
 	int rc;
@@ -152,11 +152,11 @@ static int look(struct bulk *b)
 	b->before_ns = b->now_ns;
 	request_begin(&r, "alone_tally");
 	rc = request_send(&r, &b->now);
-	b->now_ns = clock_ns();
+	b->now_ns = bulk_clock_ns();
 	return rc;
 }
 
-static const struct lnetctl_node *alone(const struct lnetctl_node *doc)
+static const struct lnetctl_node *alone_map(const struct lnetctl_node *doc)
 {
 	return lnetctl_find(doc, "alone");
 }
@@ -206,12 +206,12 @@ static void print_client(const struct bulk *b)
 
 static u64 more(const struct bulk *b, const char *key)
 {
-	return sample_count(alone(b->now), key) - sample_count(alone(b->before), key);
+	return sample_count(alone_map(b->now), key) - sample_count(alone_map(b->before), key);
 }
 
 static void print_server(const struct bulk *b)
 {
-	const struct lnetctl_node *n = alone(b->now);
+	const struct lnetctl_node *n = alone_map(b->now);
 	u64 ns = b->now_ns - b->before_ns;
 	char m[2][24];
 
@@ -246,10 +246,11 @@ static int print_total(const struct bulk *b)
 	char m[2][24];
 
 	if (b->server) {
-		printf("total: %llu served, at most %llu at once", sample_count(alone(b->now),
-		       "served"), sample_count(alone(b->now), "most_at_once"));
-		print_flow(alone(b->now), "to", "in");
-		print_flow(alone(b->now), "from", "out");
+		printf("total: %llu served, at most %llu at once",
+		       sample_count(alone_map(b->now), "served"),
+		       sample_count(alone_map(b->now), "most_at_once"));
+		print_flow(alone_map(b->now), "to", "in");
+		print_flow(alone_map(b->now), "from", "out");
 		putchar('\n');
 		return 0;
 	}
@@ -266,18 +267,18 @@ static int print_total(const struct bulk *b)
 
 /* ---- watching ------------------------------------------------------------------------------ */
 
-static bool is_over(const struct bulk *b)
+static bool bulk_is_over(const struct bulk *b)
 {
-	return interrupted || (!b->server && !number(alone(b->now), "running"));
+	return interrupted || (!b->server && !number(alone_map(b->now), "running"));
 }
 
 /* Prints a line each second; the end of a client is noticed earlier. */
-static int watch(struct bulk *b)
+static int bulk_watch(struct bulk *b)
 {
 	const struct timespec pause = { .tv_nsec = 100000000 };
 	int rc, ticks;
 
-	while (!(rc = look(b)) && !is_over(b)) {
+	while (!(rc = bulk_tally_read(b)) && !bulk_is_over(b)) {
 		if (b->before && b->server)
 			print_server(b);
 		else if (b->before)
@@ -288,18 +289,18 @@ static int watch(struct bulk *b)
 	return rc;
 }
 
-static int run(struct bulk *b)
+static int bulk_measure(struct bulk *b)
 {
-	struct sigaction act = { .sa_handler = on_signal };
+	struct sigaction act = { .sa_handler = on_bulk_signal };
 	static struct request r;
 	int rc;
 
 	sigaction(SIGINT, &act, NULL);
 	sigaction(SIGTERM, &act, NULL);
-	b->begun_ns = clock_ns();
+	b->begun_ns = bulk_clock_ns();
 	rc = request_send(&b->r, NULL);
 	if (!rc)
-		rc = watch(b);
+		rc = bulk_watch(b);
 	if (rc)
 		return bulk_failed(rc);
 	rc = print_total(b);
@@ -308,13 +309,13 @@ static int run(struct bulk *b)
 	return rc;
 }
 
-static int bulk(int argc, char **argv, bool server)
+static int bulk_command(int argc, char **argv, bool server)
 {
 	static struct bulk b;
 	int rc;
 
 	b = (struct bulk){ .server = server, .size = "1M", .concurrency = CONCURRENCY };
-	rc = take(&b, argc, argv) ? run(&b) : -1;
+	rc = bulk_args_read(&b, argc, argv) ? bulk_measure(&b) : -1;
 	lnetctl_doc_free(b.now);
 	lnetctl_doc_free(b.before);
 	return rc;
@@ -322,10 +323,10 @@ static int bulk(int argc, char **argv, bool server)
 
 int verb_bulk_server(int argc, char **argv)
 {
-	return bulk(argc, argv, true);
+	return bulk_command(argc, argv, true);
 }
 
 int verb_bulk_write(int argc, char **argv)
 {
-	return bulk(argc, argv, false);
+	return bulk_command(argc, argv, false);
 }

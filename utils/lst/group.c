@@ -142,7 +142,7 @@ static int state_of(const struct lnetctl_node *n)
 	return i;
 }
 
-static void print_counts(const struct lnetctl_node *group)
+static void group_counts_print(const struct lnetctl_node *group)
 {
 	const struct lnetctl_node *n = lnetctl_find(group, "nodes");
 	unsigned int nr[NR_STATES] = { 0 }, total = 0;
@@ -153,7 +153,7 @@ static void print_counts(const struct lnetctl_node *group)
 	       text(group, "name"));
 }
 
-static void print_nodes(const struct lnetctl_node *group, unsigned int flags)
+static void group_nodes_print(const struct lnetctl_node *group, unsigned int flags)
 {
 	const struct lnetctl_node *n = lnetctl_find(group, "nodes");
 	unsigned int total = 0;
@@ -177,9 +177,9 @@ static void print_groups(const struct lnetctl_node *list, unsigned int flags, bo
 		puts("\tACTIVE\tBUSY\tDOWN\tUNKNOWN\tTOTAL");
 	for (g = list ? list->first : NULL; g; g = g->next) {
 		if (flags)
-			print_nodes(g, flags);
+			group_nodes_print(g, flags);
 		else if (named)
-			print_counts(g);
+			group_counts_print(g);
 		else
 			printf("%u) %s\n", ++nr, text(g, "name"));
 	}

@@ -114,7 +114,7 @@ static const char *stamp(int64_t ns, char buf[32])
 
 /* ---- list ---------------------------------------------------------------------------------- */
 
-static int list(const struct history *h, int argc, char **argv)
+static int history_list(const struct history *h, int argc, char **argv)
 {
 	char from[32], to[32];
 	const struct past *p;
@@ -150,7 +150,7 @@ static int not_found(const char *id)
 	return failed("Measurement %s: not found", id);
 }
 
-static void adopt(struct lnetctl_node *doc, struct lnetctl_node **part, const char *key)
+static void part_adopt(struct lnetctl_node *doc, struct lnetctl_node **part, const char *key)
 {
 	if (!*part)
 		return;
@@ -170,7 +170,7 @@ static void show_json(const struct history *h, struct past *p, bool all)
 	lnetctl_add_text(doc, "state", p->complete ? "complete" : "cut off");
 	lnetctl_add_text(doc, "begun", stamp(p->begin_ns, buf));
 	lnetctl_add_text(doc, "last", stamp(p->end_ns, buf));
-	adopt(doc, &p->begin, "begin");
+	part_adopt(doc, &p->begin, "begin");
 	if (all) {
 		samples = lnetctl_add_seq(doc, "samples");
 		for (i = 0; i < rs->nr; i++) {
@@ -181,9 +181,9 @@ static void show_json(const struct history *h, struct past *p, bool all)
 		}
 	} else {
 		lnetctl_add_num(doc, "nr_samples", (int64_t)p->nr_samples);
-		adopt(doc, &p->last, "sample");
+		part_adopt(doc, &p->last, "sample");
 	}
-	adopt(doc, &p->end, "end");
+	part_adopt(doc, &p->end, "end");
 	lnetctl_print(doc, LNETCTL_JSON, stdout);
 	lnetctl_doc_free(doc);
 }
@@ -201,7 +201,7 @@ static void show_groups(const struct lnetctl_node *begin)
 	}
 }
 
-static const char *resends(const struct lnetctl_node *doc)
+static const char *resends_text(const struct lnetctl_node *doc)
 {
 	return text(lnetctl_find(lnetctl_find(doc, "node"), "statistics"), "resend_count");
 }
@@ -214,14 +214,14 @@ static void show_text(const struct past *p)
 	       p->session, stamp(p->begin_ns, from), stamp(p->end_ns, to), p->nr_samples,
 	       p->complete ? "complete" : "cut off");
 	show_groups(p->begin);
-	if (*resends(p->begin) && *resends(p->end))
-		printf("resends of the console's node: %s before, %s after\n", resends(p->begin),
-		       resends(p->end));
+	if (*resends_text(p->begin) && *resends_text(p->end))
+		printf("resends of the console's node: %s before, %s after\n",
+		       resends_text(p->begin), resends_text(p->end));
 	if (p->last)
 		sample_print(p->last, stdout);
 }
 
-static int show(const struct history *h, int argc, char **argv)
+static int history_show(const struct history *h, int argc, char **argv)
 {
 	bool json = false, all = false;
 	struct past p;
@@ -246,7 +246,7 @@ static int show(const struct history *h, int argc, char **argv)
 	return 0;
 }
 
-static int verify(const struct history *h, int argc, char **argv)
+static int history_ids_verify(const struct history *h, int argc, char **argv)
 {
 	uint64_t id;
 	int i, rc = 0;
@@ -289,7 +289,7 @@ static bool is_purged(const struct record *r, void *arg)
 }
 
 /* Finds the newest measurements that fit into @bytes. */
-static void fit(struct purge *g)
+static void purge_fit(struct purge *g)
 {
 	uint64_t sum = 0;
 	size_t i;
@@ -334,7 +334,7 @@ static bool purge_option(struct purge *g, const char *name, const char *value)
 		if (!parse_unit(value, "KM", bytes, &num))
 			return false;
 		g->bytes = (uint64_t)num;
-		fit(g);
+		purge_fit(g);
 	} else {
 		return misused("history purge [--age TIME] [--session NAME] [--size BYTES] "
 			       "[ID]..."), false;
@@ -375,7 +375,10 @@ static const struct {
 	const char *name;
 	int (*run)(const struct history *h, int argc, char **argv);
 } commands[] = {
-	{ "list", list }, { "show", show }, { "verify", verify }, { "purge", purge },
+	{ "list", history_list },
+	{ "show", history_show },
+	{ "verify", history_ids_verify },
+	{ "purge", purge },
 };
 
 int verb_history(int argc, char **argv)

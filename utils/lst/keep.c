@@ -23,8 +23,8 @@ static size_t pack(char *text, size_t len)
 	return to;
 }
 
-static int append(struct measure *m, enum record_kind kind, const struct lnetctl_node *doc,
-		  int64_t time_ns)
+static int measure_append(struct measure *m, enum record_kind kind, const struct lnetctl_node *doc,
+			  int64_t time_ns)
 {
 	struct record r = { .kind = kind, .id = m->id, .time_ns = time_ns };
 	char path[4096], *text = NULL;
@@ -114,7 +114,7 @@ int history_begin(struct measure *m)
 	add_node(doc);
 	snprintf(m->session, sizeof(m->session), "%s",
 		 text(lnetctl_find(doc, "session"), "name"));
-	rc = append(m, RECORD_BEGIN, doc, m->begin_ns);
+	rc = measure_append(m, RECORD_BEGIN, doc, m->begin_ns);
 	lnetctl_doc_free(doc);
 	if (!rc)
 		fprintf(stderr, "kept as %llu\n", (unsigned long long)m->id);
@@ -123,7 +123,7 @@ int history_begin(struct measure *m)
 
 int history_sample(struct measure *m)
 {
-	return append(m, RECORD_SAMPLE, m->sample, m->time_ns);
+	return measure_append(m, RECORD_SAMPLE, m->sample, m->time_ns);
 }
 
 struct lnetctl_node *history_table(const struct lnetctl_node *sample)
@@ -156,8 +156,8 @@ int history_end(struct measure *m)
 	table = history_table(m->sample);
 	if (table)
 		lnetctl_adopt(doc, table);
-	rc = append(m, RECORD_END, table ? doc : NULL,
-		    (int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
+	rc = measure_append(m, RECORD_END, table ? doc : NULL,
+			    (int64_t)now.tv_sec * 1000000000 + now.tv_nsec);
 	lnetctl_doc_free(doc);
 	return rc;
 }

@@ -63,7 +63,7 @@ static bool is_served_by(int fd, unsigned int uid)
 	return false;
 }
 
-static int socket_open(unsigned int uid, const char *name)
+static int door_socket_open(unsigned int uid, const char *name)
 {
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
 	int rc = door_address(&to, uid, name), fd;
@@ -99,12 +99,12 @@ static int user_open(const char *node)
 	int fd;
 
 	if (slash)
-		return socket_open((unsigned int)strtoul(node, NULL, 10), slash + 1);
-	fd = socket_open(getuid(), node);
-	return fd == -ECONNREFUSED && getuid() ? socket_open(0, node) : fd;
+		return door_socket_open((unsigned int)strtoul(node, NULL, 10), slash + 1);
+	fd = door_socket_open(getuid(), node);
+	return fd == -ECONNREFUSED && getuid() ? door_socket_open(0, node) : fd;
 }
 
-static int door_open(void)
+static int link_door_open(void)
 {
 	const char *node = link_node ? link_node : getenv("LNET_NODE");
 	int fd;
@@ -118,7 +118,7 @@ static int door_open(void)
 }
 
 /* True if the kernel's node is selected, and its self-test is stock's. */
-static bool is_stock(void)
+static bool link_is_stock(void)
 {
 	const char *node = link_node ? link_node : getenv("LNET_NODE");
 
@@ -190,7 +190,7 @@ static int document(char *yaml, size_t len, struct lnetctl_node **doc)
 	return rc;
 }
 
-static int answer_read(int fd, struct lnetctl_node **doc)
+static int door_reply_read(int fd, struct lnetctl_node **doc)
 {
 	struct lst_door_answer head;
 	int rc = all_read(fd, &head, sizeof(head));
@@ -235,7 +235,7 @@ static bool progress_print(const char *verb)
 	static struct request r;
 	struct lnetctl_node *doc = NULL;
 	const struct lnetctl_node *c;
-	int fd = door_open(), rc;
+	int fd = link_door_open(), rc;
 	bool told = false;
 
 	if (fd < 0)
@@ -243,7 +243,7 @@ static bool progress_print(const char *verb)
 	request_begin(&r, "progress");
 	rc = request_write(fd, &r);
 	if (!rc)
-		rc = answer_read(fd, &doc);
+		rc = door_reply_read(fd, &doc);
 	close(fd);
 	c = rc ? NULL : lnetctl_find(doc, "commands");
 	for (c = c ? c->first : NULL; c && !told; c = c->next) {
@@ -279,10 +279,10 @@ int request_send(struct request *r, struct lnetctl_node **doc)
 		*doc = NULL;
 	if (r->over || r->len > LST_REQUEST_MAX)
 		return -E2BIG;
-	if (door < 0 && is_stock())
+	if (door < 0 && link_is_stock())
 		return stock_send(&stock_kernel_door, r, doc);
 	if (door < 0)
-		door = door_open();
+		door = link_door_open();
 	if (door < 0) {
 		print_closed(-door);
 		return -EHOSTDOWN;
@@ -291,5 +291,5 @@ int request_send(struct request *r, struct lnetctl_node **doc)
 	if (rc)
 		return rc;
 	answer_wait(r->text);
-	return answer_read(door, doc);
+	return door_reply_read(door, doc);
 }

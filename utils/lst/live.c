@@ -41,7 +41,7 @@ static void print_age(const struct measure *m)
 	printf(" %8s%s\n", never ? "-" : thousandths(age, buf), m->nr_missing ? " incomplete" : "");
 }
 
-static void print_head(void)
+static void live_head_print(void)
 {
 	printf("%8s %-14s %-6s %6s %11s %11s %9s %9s %10s %11s %11s %10s %10s %10s %8s\n", "TIME s",
 	       "TEST", "WHAT", "nodes", "sent", "received", "lost", "errors", "answers/s",
@@ -94,7 +94,7 @@ void live_line(struct measure *m, const struct lnetctl_node *before)
 	static unsigned int nr;
 
 	if (!before || (isatty(1) && nr % HEAD_EVERY == 0))
-		print_head();
+		live_head_print();
 	nr++;
 	print_items(m, before);
 }
@@ -187,7 +187,7 @@ void live_screen(struct measure *m, const struct lnetctl_node *before)
 	printf("%s  %s s  nodes: %u, %u missing\n\n", text(m->sample, "time"),
 	       thousandths((u64)(m->time_ns - m->begin_ns) / 1000000, buf), m->nr_asked,
 	       m->nr_missing);
-	print_head();
+	live_head_print();
 	print_items(m, before);
 	putchar('\n');
 	print_rails(m, before);

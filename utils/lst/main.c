@@ -66,7 +66,7 @@ static const struct command {
 };
 
 /* @name NULL: all commands. */
-static int help(const char *name)
+static int lst_help(const char *name)
 {
 	const struct command *c;
 	bool found = false;
@@ -86,7 +86,7 @@ static int help(const char *name)
 }
 
 /* Writes the accepted arguments of the command @name, in all forms, to @buf. */
-static void words_of(const char *name, char *buf, size_t size)
+static void command_words(const char *name, char *buf, size_t size)
 {
 	const struct command *c;
 	size_t len = 0;
@@ -108,7 +108,7 @@ int option_next(int argc, char **argv, const char *letters, const struct option 
 	c = getopt_long(argc, argv, letters, options, index);
 	if (c != '?')
 		return c;
-	words_of(argv[0], words, sizeof(words));
+	command_words(argv[0], words, sizeof(words));
 	if (optopt && (optopt > 127 || strchr(letters, optopt)))
 		misused("%s: option '%s' lacks its value or has one too many: %s", argv[0],
 			argv[optind - 1], words);
@@ -146,7 +146,7 @@ static bool has_key(void)
 	return num && !*end && num <= UINT32_MAX;
 }
 
-static const struct command *command_find(const char *name)
+static const struct command *lst_command_find(const char *name)
 {
 	const struct command *c;
 
@@ -156,17 +156,17 @@ static const struct command *command_find(const char *name)
 	return NULL;
 }
 
-static int dispatch(int argc, char **argv)
+static int lst_dispatch(int argc, char **argv)
 {
-	const struct command *c = command_find(argv[0]);
+	const struct command *c = lst_command_find(argv[0]);
 
 	status_of_failure = 0;
 	if (is_any(argv[0], "help", "--help", "-h"))
-		return help(argv[1]);
+		return lst_help(argv[1]);
 	if (is_any(argv[0], "version", "--version", "-V"))
 		return puts("lst " LNET_VERSION) < 0;
 	if (c && is_any(argv[1], "--help", "-h", "--help"))
-		return help(argv[0]);
+		return lst_help(argv[0]);
 	if (!c && *argv[0] == '-')
 		return misused("lst: there is no option '%s'; options are --node, --help and "
 			       "--version", argv[0]);
@@ -184,13 +184,13 @@ static int dispatch(int argc, char **argv)
 }
 
 /* bulk_server and bulk_write are further names of this program. */
-static int bulk(int argc, char **argv)
+static int bulk_program_run(int argc, char **argv)
 {
 	if (argc > 1 && is_any(argv[1], "version", "--version", "-V"))
 		return printf("%s " LNET_VERSION "\n", argv[0]) < 0;
 	if (argc > 1 && is_any(argv[1], "help", "--help", "-h"))
-		return help(argv[0]);
-	return dispatch(argc, argv);
+		return lst_help(argv[0]);
+	return lst_dispatch(argc, argv);
 }
 
 #define WORDS_MAX 255	/* in a line */
@@ -229,7 +229,7 @@ static int interactive(void)
 		}
 		if (!strcmp(argv[0], "quit") || !strcmp(argv[0], "exit"))
 			return rc;
-		rc = dispatch(argc, argv);
+		rc = lst_dispatch(argc, argv);
 	}
 }
 
@@ -242,12 +242,12 @@ int main(int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	argv[0] = name ? argv[0] + (name + 1 - argv[0]) : argv[0];
 	if (!strncmp(argv[0], "bulk_", 5))
-		return status_of(bulk(argc, argv));
+		return status_of(bulk_program_run(argc, argv));
 	if (argc > 1 && !strcmp(argv[1], "--node")) {
 		if (argc == 2)
 			return status_of(misused("lst: --node needs the name of a node"));
 		link_node = argv[2];
 		at = 3;
 	}
-	return status_of(at == argc ? interactive() : dispatch(argc - at, argv + at));
+	return status_of(at == argc ? interactive() : lst_dispatch(argc - at, argv + at));
 }

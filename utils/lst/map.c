@@ -28,7 +28,7 @@ bool map_is_listed(const struct request *r)
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-static char *all_of(FILE *in, size_t *len)
+static char *map_file_read(FILE *in, size_t *len)
 {
 	char *bytes = malloc(FILE_MAX_LEN + 2);
 
@@ -106,7 +106,7 @@ bool map_add_file(struct request *r, const char *name)
 	if (!in)
 		return misused("file:%s: %s", name, *name ? strerror(errno) : "a name is missing"),
 		       false;
-	bytes = all_of(in, &len);
+	bytes = map_file_read(in, &len);
 	if (bytes && word_of(r, "map=", NULL))
 		misused("%s: there is a map already", path);
 	else if (bytes) {
@@ -121,7 +121,7 @@ bool map_add_file(struct request *r, const char *name)
 /* ---- errors -------------------------------------------------------------------------------- */
 
 /* Returns word @nr of a line, from 1; word 0 is the number of the line. */
-static const char *word_at(const char *line, int64_t nr, int *len)
+static const char *line_word_at(const char *line, int64_t nr, int *len)
 {
 	for (; nr && *line; nr--) {
 		line += strcspn(line, " ");
@@ -143,7 +143,7 @@ bool map_print_bad(const struct request *r, const struct lnetctl_node *doc)
 		if (atoll(send + strlen("send=")) == number(bad, "line"))
 			break;
 	if (send)
-		word = word_at(send + strlen("send="), number(bad, "word"), &len);
+		word = line_word_at(send + strlen("send="), number(bad, "word"), &len);
 	fprintf(stderr, "%s:%s: %.*s%s%s\n", path, text(bad, "line"), len, word, len ? " " : "",
 		text(bad, "why"));
 	return true;

@@ -15,7 +15,7 @@ struct seen {
 	int64_t at_ns;			/* 0: never */
 };
 
-static int64_t now_ns(void)
+static int64_t measure_now_ns(void)
 {
 	struct timespec t;
 
@@ -57,7 +57,7 @@ static void add_missing(struct measure *m, struct lnetctl_node *list, const char
 	m->nr_missing++;
 }
 
-static bool is_in(const struct lnetctl_node *list, const char *id)
+static bool nid_is_listed(const struct lnetctl_node *list, const char *id)
 {
 	const struct lnetctl_node *n;
 
@@ -68,14 +68,14 @@ static bool is_in(const struct lnetctl_node *list, const char *id)
 }
 
 /* Skips a process ID, as all nodes have the same one. */
-static const char *nid_of(const struct lnetctl_node *node)
+static const char *node_nid_text(const struct lnetctl_node *node)
 {
 	const char *id = text(node, "id"), *dash = strchr(id, '-');
 
 	return dash && dash < strchr(id, '@') ? dash + 1 : id;
 }
 
-static struct lnetctl_node *ask(struct measure *m, const char *verb, int *rc)
+static struct lnetctl_node *measure_request(struct measure *m, const char *verb, int *rc)
 {
 	struct lnetctl_node *doc = NULL;
 	struct request r;
@@ -110,11 +110,11 @@ static void take_nodes(struct measure *m, struct lnetctl_node *doc, struct lnetc
 
 	for (n = list ? list->first : NULL; n; n = n->next) {
 		int err = (int)number(n, "errno");
-		struct seen *s = seen_of(m, nid_of(n));
+		struct seen *s = seen_of(m, node_nid_text(n));
 
 		m->nr_asked++;
 		if (err)
-			add_missing(m, missing, nid_of(n), err);
+			add_missing(m, missing, node_nid_text(n), err);
 		else if (s)
 			s->at_ns = m->time_ns;
 	}
@@ -133,7 +133,7 @@ static void take_tallies(struct measure *m, struct lnetctl_node *doc, struct lne
 
 	n = lnetctl_find(doc, "missing");
 	for (n = n ? n->first : NULL; n; n = n->next)
-		if (n->text && !is_in(missing, n->text) && !m->target)
+		if (n->text && !nid_is_listed(missing, n->text) && !m->target)
 			add_missing(m, missing, n->text, 0);
 	if (list) {
 		lnetctl_take(doc, list);
@@ -150,7 +150,7 @@ static void take_tallies(struct measure *m, struct lnetctl_node *doc, struct lne
 static int ask_tallies(struct measure *m, struct lnetctl_node *missing)
 {
 	int rc;
-	struct lnetctl_node *doc = ask(m, "tally", &rc);
+	struct lnetctl_node *doc = measure_request(m, "tally", &rc);
 
 	if (!rc)
 		take_tallies(m, doc, missing);
@@ -158,7 +158,7 @@ static int ask_tallies(struct measure *m, struct lnetctl_node *missing)
 	return rc;
 }
 
-static void add_time(struct lnetctl_node *map, const char *key, int64_t ns)
+static void measure_time_add(struct lnetctl_node *map, const char *key, int64_t ns)
 {
 	time_t s = (time_t)(ns / 1000000000);
 	char buf[48];
@@ -173,8 +173,8 @@ static void add_time(struct lnetctl_node *map, const char *key, int64_t ns)
 
 static void add_head(struct measure *m)
 {
-	m->time_ns = now_ns();
-	add_time(m->sample, "time", m->time_ns);
+	m->time_ns = measure_now_ns();
+	measure_time_add(m->sample, "time", m->time_ns);
 	lnetctl_add_num(m->sample, "time_ns", m->time_ns);
 	lnetctl_add_map(m->sample, "nodes");
 }
@@ -183,7 +183,7 @@ static int take_groups(struct measure *m, struct lnetctl_node *missing)
 {
 	bool pairs = m->pairs;
 	int rc;
-	struct lnetctl_node *doc = ask(m, "stat", &rc);
+	struct lnetctl_node *doc = measure_request(m, "stat", &rc);
 
 	add_head(m);
 	if (!rc)
@@ -202,7 +202,7 @@ static int take_groups(struct measure *m, struct lnetctl_node *missing)
 static int take_tree(struct measure *m, struct lnetctl_node *missing)
 {
 	int rc;
-	struct lnetctl_node *doc = ask(m, "tree_sample", &rc);
+	struct lnetctl_node *doc = measure_request(m, "tree_sample", &rc);
 	const struct lnetctl_node *tree = lnetctl_find(doc, "tree");
 
 	add_head(m);
@@ -284,14 +284,14 @@ static void print_sample(struct measure *m, const struct lnetctl_node *before)
 
 /* ---- repetition ---------------------------------------------------------------------------- */
 
-static void on_signal(int sig)
+static void on_measure_signal(int sig)
 {
 	interrupted = 1;
 }
 
 static void catch_signals(void)
 {
-	struct sigaction act = { .sa_handler = on_signal };
+	struct sigaction act = { .sa_handler = on_measure_signal };
 
 	sigaction(SIGINT, &act, NULL);
 	sigaction(SIGTERM, &act, NULL);
@@ -304,7 +304,7 @@ static void until(const struct timespec *next)
 		;
 }
 
-static int one(struct measure *m, struct lnetctl_node **before)
+static int measure_once(struct measure *m, struct lnetctl_node **before)
 {
 	int rc;
 
@@ -331,12 +331,12 @@ int measure(struct measure *m)
 	int rc = 0;
 
 	catch_signals();
-	m->begin_ns = now_ns();
+	m->begin_ns = measure_now_ns();
 	if (m->record && history_begin(m))
 		return -1;
 	clock_gettime(CLOCK_MONOTONIC, &next);
 	do {
-		rc = one(m, &before);
+		rc = measure_once(m, &before);
 		next.tv_sec += m->interval;
 		if (++nr == m->count || !m->interval || rc)
 			break;

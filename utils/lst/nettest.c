@@ -31,12 +31,12 @@ struct tour {
 
 static volatile sig_atomic_t interrupted;
 
-static void on_signal(int sig)
+static void on_tour_signal(int sig)
 {
 	interrupted = sig;
 }
 
-static double now(void)
+static double tour_now(void)
 {
 	struct timespec ts;
 
@@ -46,7 +46,7 @@ static double now(void)
 
 /* ---- begin ----------------------------------------------------------------------------------- */
 
-static int refused(const struct tour *t, int rc)
+static int tour_rejected(const struct tour *t, int rc)
 {
 	switch (-rc) {
 	case EDOM:
@@ -73,7 +73,7 @@ static bool nodes_take(struct tour *t, const struct lnetctl_node *doc)
 	return t->node && t->report.cell;
 }
 
-static int begin(struct tour *t)
+static int tour_begin(struct tour *t)
 {
 	const struct nettest_plan *plan = &t->words.plan;
 	const struct lnetctl_node *map;
@@ -99,7 +99,7 @@ static int begin(struct tour *t)
 	rc = request_send(&r, &doc);
 	map = lnetctl_find(doc, "nettest");
 	if (rc)
-		rc = refused(t, rc);
+		rc = tour_rejected(t, rc);
 	else if (print_errors(doc) || !map)
 		rc = -1;
 	else
@@ -150,7 +150,7 @@ static void rows_take(struct tour *t, const struct lnetctl_node *rows)
 }
 
 /* 0: node 0 replied. */
-static int read_some(struct tour *t)
+static int tour_read(struct tour *t)
 {
 	const struct lnetctl_node *map;
 	struct lnetctl_node *doc;
@@ -179,7 +179,7 @@ static int read_some(struct tour *t)
 	return rc;
 }
 
-static void stop(const struct tour *t)
+static void tour_stop(const struct tour *t)
 {
 	struct request r;
 
@@ -196,7 +196,7 @@ static int follow(struct tour *t)
 	int rc;
 
 	while (!t->over && !interrupted) {
-		rc = read_some(t);
+		rc = tour_read(t);
 		t->nr_lost = rc == -EAGAIN ? t->nr_lost + 1 : 0;
 		if ((rc && rc != -EAGAIN) || t->nr_lost == LOST_MAX)
 			return -1;
@@ -210,22 +210,22 @@ static int follow(struct tour *t)
 	return 0;
 }
 
-static int run(struct tour *t)
+static int tour_measure(struct tour *t)
 {
-	struct sigaction act = { .sa_handler = on_signal };
-	double begun = now();
+	struct sigaction act = { .sa_handler = on_tour_signal };
+	double begun = tour_now();
 	int rc;
 
 	sigaction(SIGINT, &act, NULL);
 	sigaction(SIGTERM, &act, NULL);
-	rc = begin(t);
+	rc = tour_begin(t);
 	if (rc)
 		return rc;
 	nt_print_head(&t->report, "nodes of a session", (const char *const *)t->node);
 	rc = follow(t);
 	if (!rc)
-		nt_print_end(&t->report, now() - begun);
-	stop(t);
+		nt_print_end(&t->report, tour_now() - begun);
+	tour_stop(t);
 	return rc;
 }
 
@@ -237,7 +237,7 @@ static int tour_run(struct tour *t)
 	t->report.words = &t->words;
 	rc = nt_files_open(&t->words, &t->report.out, &t->matrix);
 	if (!rc)
-		rc = run(t);
+		rc = tour_measure(t);
 	if (nt_files_close(&t->words, t->report.out, t->matrix))
 		rc = -1;
 	for (i = 0; t->node && i < t->report.nr; i++)
@@ -247,7 +247,7 @@ static int tour_run(struct tour *t)
 	return rc;
 }
 
-static int words_check(struct tour *t)
+static int tour_words_check(struct tour *t)
 {
 	char why[256];
 
@@ -275,7 +275,7 @@ int verb_nettest(int argc, char **argv)
 	for (i = 2; i < argc; i++)
 		if (nt_word(&t.words, argv[i], why, sizeof(why)))
 			return misused("lst: %s", why);
-	return words_check(&t) ? -1 : tour_run(&t);
+	return tour_words_check(&t) ? -1 : tour_run(&t);
 }
 
 /* ---- pattern --topo -------------------------------------------------------------------------- */
@@ -375,5 +375,5 @@ int verb_topo(int argc, char **argv)
 	if (!t.group || argv[optind])
 		return misused("--group is asked for, and nothing but options");
 	t.words.plan.patterns = topo & dir;
-	return words_check(&t) ? -1 : tour_run(&t);
+	return tour_words_check(&t) ? -1 : tour_run(&t);
 }

@@ -32,8 +32,8 @@ static const char *const maps[] = { "spread", "one-to-one", "one-to-all", "all-t
 #define NR(names)	(sizeof(names) / sizeof((names)[0]))
 
 /* From 1; 0: not found. */
-static unsigned int place_of(const char *const *names, unsigned int nr, const char *name,
-			     size_t len)
+static unsigned int name_number(const char *const *names, unsigned int nr, const char *name,
+				size_t len)
 {
 	unsigned int i;
 
@@ -52,7 +52,7 @@ static bool unit_parse(const char *in, const char *const *units, const long long
 	*value = strtoll(in, &end, 0);
 	if (end == in || *value < 0)
 		return false;
-	unit = place_of(units, nr, end, strlen(end));
+	unit = name_number(units, nr, end, strlen(end));
 	return unit && !__builtin_mul_overflow(*value, factors[unit - 1], value);
 }
 
@@ -81,10 +81,10 @@ bool time_of(const char *in, long long *ns)
 }
 
 /* none, simple, simple:k=512, crc32c, full */
-static bool add_check(struct request *r, const char *in)
+static bool plan_check_add(struct request *r, const char *in)
 {
 	size_t len = strcspn(in, ":");
-	unsigned int check = place_of(checks, NR(checks), in, len);
+	unsigned int check = name_number(checks, NR(checks), in, len);
 	long long every;
 
 	if (!check || (in[len] && check != 2))
@@ -104,7 +104,7 @@ static bool add_check(struct request *r, const char *in)
 static bool add_map(struct request *r, const char *in)
 {
 	size_t len = strcspn(in, ":");
-	unsigned int map = place_of(maps, NR(maps), in, len), dist, span;
+	unsigned int map = name_number(maps, NR(maps), in, len), dist, span;
 	long long seed;
 	char rest;
 
@@ -128,13 +128,13 @@ static bool add_map(struct request *r, const char *in)
 	return true;
 }
 
-static bool add_value(struct request *r, const struct row *row, const char *in)
+static bool plan_value_add(struct request *r, const struct row *row, const char *in)
 {
 	long long value;
 
 	switch (row->kind) {
 	case CHECK:
-		return add_check(r, in);
+		return plan_check_add(r, in);
 	case MAP:
 		return add_map(r, in);
 	case NUMBER:
@@ -164,14 +164,14 @@ bool plan_add(struct request *r, const char *name, size_t len, const char *value
 	}
 	for (i = 0; i < NR(rows); i++)
 		if (strlen(rows[i].name) == len && !strncmp(rows[i].name, name, len) && value)
-			return add_value(r, &rows[i], value);
+			return plan_value_add(r, &rows[i], value);
 	return misused("Unknown word for a test: '%s'", name), false;
 }
 
 bool plan_add_word(struct request *r, const char *word)
 {
 	size_t len = strcspn(word, "=");
-	unsigned int mode = place_of(modes, NR(modes), word, strlen(word));
+	unsigned int mode = name_number(modes, NR(modes), word, strlen(word));
 
 	if (!mode)
 		return plan_add(r, word, len, word[len] ? word + len + 1 : NULL);

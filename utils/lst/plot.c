@@ -36,7 +36,7 @@ static void label_clean(char *label)
 }
 
 /* Its index; -1: no memory. */
-static long place_of(struct names *names, const char *name)
+static long names_index(struct names *names, const char *name)
 {
 	char label[LABEL_SIZE], (*grown)[LABEL_SIZE];
 	size_t i;
@@ -56,7 +56,7 @@ static long place_of(struct names *names, const char *name)
 	return (long)names->nr++;
 }
 
-static void head(const struct plot *p, const char *title, const char *x, const char *y)
+static void plot_head_print(const struct plot *p, const char *title, const char *x, const char *y)
 {
 	char session[LABEL_SIZE];
 
@@ -116,14 +116,14 @@ static int plot_cdf(struct plot *p, struct names *names)
 	struct lst_tally t;
 	long series;
 
-	head(p, "Round trips", "us", "% not longer");
+	plot_head_print(p, "Round trips", "us", "% not longer");
 	fputs("set logscale x\nset yrange [0:100]\n", p->out);
 	for (item = item ? item->first : NULL; item; item = item->next) {
 		if (!tally_read(item, &t) || !t.nr_times)
 			continue;
 		snprintf(label, sizeof(label), "%s %s", sample_test(item, name),
 			 text(item, "what"));
-		series = place_of(names, label);
+		series = names_index(names, label);
 		if (series >= 0)
 			cdf_data(p, &t, (size_t)series);
 	}
@@ -156,7 +156,7 @@ static const struct lnetctl_node *rate_items(const struct lnetctl_node *sample)
 }
 
 /* Adds up all items with @label, as several clients may have a rail of one name. False: none. */
-static bool bytes_of(const struct lnetctl_node *sample, const char *label, u64 *bytes)
+static bool label_bytes(const struct lnetctl_node *sample, const char *label, u64 *bytes)
 {
 	const struct lnetctl_node *item = rate_items(sample);
 	char other[LABEL_SIZE];
@@ -185,7 +185,7 @@ static void rate_data(const struct plot *p, struct lnetctl_node **sample, size_t
 	fprintf(p->out, "$d%zu << END\n", series);
 	for (i = 0; i < nr; i++) {
 		u64 last = before;
-		bool is = bytes_of(sample[i], names->name[series], &bytes);
+		bool is = label_bytes(sample[i], names->name[series], &bytes);
 
 		ns = i ? sample_count(sample[i], "time_ns") - sample_count(sample[i - 1], "time_ns")
 		       : 0;
@@ -217,7 +217,7 @@ static size_t samples_read(const struct plot *p, struct lnetctl_node **sample)
 	return nr;
 }
 
-static int rates(struct plot *p, struct names *names, struct lnetctl_node **sample, size_t nr)
+static int plot_rates(struct plot *p, struct names *names, struct lnetctl_node **sample, size_t nr)
 {
 	const struct lnetctl_node *item;
 	char label[LABEL_SIZE];
@@ -227,13 +227,13 @@ static int rates(struct plot *p, struct names *names, struct lnetctl_node **samp
 		item = rate_items(sample[i]);
 		for (item = item ? item->first : NULL; item; item = item->next) {
 			rate_label(item, label);
-			place_of(names, label);
+			names_index(names, label);
 		}
 	}
 	if (nr < 2 || !names->nr)
 		return failed("Measurement %llu has no two samples of tests",
 			       (unsigned long long)p->past.id);
-	head(p, "Bytes both ways", "s", "MB/s");
+	plot_head_print(p, "Bytes both ways", "s", "MB/s");
 	fputs("set yrange [0:*]\n", p->out);
 	for (i = 0; i < names->nr; i++)
 		rate_data(p, sample, nr, names, i);
@@ -245,7 +245,7 @@ static int plot_rate(struct plot *p, struct names *names)
 {
 	struct lnetctl_node **sample = calloc(p->past.nr_samples + 1, sizeof(*sample));
 	size_t i, nr = sample ? samples_read(p, sample) : 0;
-	int rc = sample ? rates(p, names, sample, nr) : failed("%s", strerror(ENOMEM));
+	int rc = sample ? plot_rates(p, names, sample, nr) : failed("%s", strerror(ENOMEM));
 
 	for (i = 0; i < nr; i++)
 		lnetctl_doc_free(sample[i]);
@@ -298,7 +298,7 @@ static void grid(const struct plot *p, const struct names *names, const struct c
 	size_t i, j;
 	char buf[24];
 
-	head(p, delays ? "Mean round trip, us" : "MB/s, both ways", "to", "from");
+	plot_head_print(p, delays ? "Mean round trip, us" : "MB/s, both ways", "to", "from");
 	fputs("set cbrange [0:*]\n", p->out);
 	tics(p, names, "x");
 	tics(p, names, "y");
@@ -319,8 +319,8 @@ static int matrix(struct plot *p, struct names *names, bool delays)
 	long from, to;
 
 	for (pair = pairs ? pairs->first : NULL; pair; pair = pair->next)
-		if (place_of(names, text(pair, "from")) < 0 ||
-		    place_of(names, text(pair, "to")) < 0)
+		if (names_index(names, text(pair, "from")) < 0 ||
+		    names_index(names, text(pair, "to")) < 0)
 			return failed("More than %d nodes are too many", NODES_MAX);
 	if (!names->nr)
 		return failed("Measurement %llu has no pairs: record with --pairs",
@@ -329,8 +329,8 @@ static int matrix(struct plot *p, struct names *names, bool delays)
 	if (!cells)
 		return failed("%s", strerror(ENOMEM));
 	for (pair = pairs->first; pair; pair = pair->next) {
-		from = place_of(names, text(pair, "from"));
-		to = place_of(names, text(pair, "to"));
+		from = names_index(names, text(pair, "from"));
+		to = names_index(names, text(pair, "to"));
 		if (tally_read(pair, &t))
 			cell_add(&cells[(size_t)from * names->nr + (size_t)to], &t);
 	}
@@ -379,7 +379,7 @@ static int script_make(const struct history *h, const struct kind *kind, uint64_
 }
 
 /* Writes the picture to @file, and removes @file if gnuplot fails. */
-static int draw(const char *script, size_t len, const char *file)
+static int plot_draw(const char *script, size_t len, const char *file)
 {
 	int fd = file ? file_create(file, O_WRONLY | O_TRUNC, 0666) : 1, rc;
 	FILE *gnuplot;
@@ -411,12 +411,12 @@ static int plot(const struct history *h, const struct kind *kind, uint64_t id, c
 	if (!rc && only_script)
 		rc = fwrite(script, 1, len, stdout) == len ? 0 : -1;
 	else if (!rc)
-		rc = draw(script, len, file);
+		rc = plot_draw(script, len, file);
 	free(script);
 	return rc;
 }
 
-static const struct kind *kind_of(const char *name)
+static const struct kind *plot_kind_find(const char *name)
 {
 	size_t i;
 
@@ -445,7 +445,7 @@ int verb_plot(int argc, char **argv)
 		output = c == 'o' ? optarg : output;
 		only_script = only_script || c == 's';
 	}
-	kind = argc - optind == 2 ? kind_of(argv[optind]) : NULL;
+	kind = argc - optind == 2 ? plot_kind_find(argv[optind]) : NULL;
 	if (!kind)
 		return misused("plot [--file FILE] [--output SVG] [--script] "
 			       "cdf|rate|matrix|delays ID");

@@ -23,7 +23,7 @@ enum { AT_MAGIC = 0, AT_CRC = 4, AT_LEN = 8, AT_KIND = 12, AT_ID = 16, AT_TIME =
 
 /* ---- bytes --------------------------------------------------------------------------------- */
 
-static uint32_t crc32c(const unsigned char *buf, size_t len)
+static uint32_t record_crc32c(const unsigned char *buf, size_t len)
 {
 	static struct lst_crc32c tables;
 
@@ -32,13 +32,13 @@ static uint32_t crc32c(const unsigned char *buf, size_t len)
 	return ~lst_crc32c(&tables, ~0u, buf, (uint32_t)len);
 }
 
-static void put(unsigned char *to, uint64_t value, unsigned int size)
+static void field_encode(unsigned char *to, uint64_t value, unsigned int size)
 {
 	for (; size--; value >>= 8)
 		*to++ = (unsigned char)value;
 }
 
-static uint64_t get(const unsigned char *from, unsigned int size)
+static uint64_t field_decode(const unsigned char *from, unsigned int size)
 {
 	uint64_t value = 0;
 
@@ -50,32 +50,33 @@ static uint64_t get(const unsigned char *from, unsigned int size)
 static void encode(unsigned char *to, const struct record *r)
 {
 	memcpy(to + AT_MAGIC, magic, 4);
-	put(to + AT_LEN, r->len, 4);
-	put(to + AT_KIND, r->kind, 4);
-	put(to + AT_ID, r->id, 8);
-	put(to + AT_TIME, (uint64_t)r->time_ns, 8);
+	field_encode(to + AT_LEN, r->len, 4);
+	field_encode(to + AT_KIND, r->kind, 4);
+	field_encode(to + AT_ID, r->id, 8);
+	field_encode(to + AT_TIME, (uint64_t)r->time_ns, 8);
 	memset(to + AT_SESSION, 0, 32);
 	memcpy(to + AT_SESSION, r->session, strnlen(r->session, 31));
-	put(to + AT_VERSION, VERSION, 4);
+	field_encode(to + AT_VERSION, VERSION, 4);
 	if (r->len)
 		memcpy(to + HEAD_SIZE, r->text, r->len);
-	put(to + AT_CRC, crc32c(to + AT_LEN, HEAD_SIZE - AT_LEN + r->len), 4);
+	field_encode(to + AT_CRC, record_crc32c(to + AT_LEN, HEAD_SIZE - AT_LEN + r->len), 4);
 }
 
 /* Returns the length of the record that begins at @from; 0: there is none. */
-static size_t decode(const unsigned char *from, size_t left, struct record *r)
+static size_t record_decode(const unsigned char *from, size_t left, struct record *r)
 {
 	uint64_t len;
 
 	if (left < HEAD_SIZE || memcmp(from + AT_MAGIC, magic, 4))
 		return 0;
-	len = get(from + AT_LEN, 4);
-	if (len > left - HEAD_SIZE || get(from + AT_VERSION, 4) != VERSION ||
-	    get(from + AT_CRC, 4) != crc32c(from + AT_LEN, HEAD_SIZE - AT_LEN + len))
+	len = field_decode(from + AT_LEN, 4);
+	if (len > left - HEAD_SIZE || field_decode(from + AT_VERSION, 4) != VERSION ||
+	    field_decode(from + AT_CRC, 4) !=
+		    record_crc32c(from + AT_LEN, HEAD_SIZE - AT_LEN + len))
 		return 0;
-	r->kind = (enum record_kind)get(from + AT_KIND, 4);
-	r->id = get(from + AT_ID, 8);
-	r->time_ns = (int64_t)get(from + AT_TIME, 8);
+	r->kind = (enum record_kind)field_decode(from + AT_KIND, 4);
+	r->id = field_decode(from + AT_ID, 8);
+	r->time_ns = (int64_t)field_decode(from + AT_TIME, 8);
 	memcpy(r->session, from + AT_SESSION, 32);
 	r->session[31] = 0;
 	r->text = (const char *)from + HEAD_SIZE;
@@ -92,7 +93,7 @@ void records_free(struct records *rs)
 	*rs = (struct records){ 0 };
 }
 
-static int all_of(int fd, struct records *rs)
+static int records_read_all(int fd, struct records *rs)
 {
 	struct stat st;
 	ssize_t n = 0;
@@ -111,14 +112,14 @@ static int all_of(int fd, struct records *rs)
 	return 0;
 }
 
-static int scan(struct records *rs)
+static int records_scan(struct records *rs)
 {
 	const unsigned char *bytes = (unsigned char *)rs->bytes;
 	size_t at = 0, len, cap = 0;
 	struct record r = { 0 }, *more;
 
 	while (at < rs->size) {
-		len = decode(bytes + at, rs->size - at, &r);
+		len = record_decode(bytes + at, rs->size - at, &r);
 		if (!len) {
 			at++;
 			rs->nr_skipped++;
@@ -144,9 +145,9 @@ static int read_fd(int fd, struct records *rs)
 	int rc;
 
 	*rs = (struct records){ 0 };
-	rc = all_of(fd, rs);
+	rc = records_read_all(fd, rs);
 	if (!rc)
-		rc = scan(rs);
+		rc = records_scan(rs);
 	if (rc)
 		records_free(rs);
 	return rc;
@@ -221,7 +222,7 @@ static int open_locked(const char *path)
 	}
 }
 
-static int write_all(int fd, const unsigned char *bytes, size_t len)
+static int record_write_all(int fd, const unsigned char *bytes, size_t len)
 {
 	ssize_t n;
 
@@ -246,7 +247,7 @@ static int write_record(int fd, const struct record *r)
 	if (!bytes)
 		return -ENOMEM;
 	encode(bytes, r);
-	rc = write_all(fd, bytes, HEAD_SIZE + r->len);
+	rc = record_write_all(fd, bytes, HEAD_SIZE + r->len);
 	free(bytes);
 	return rc;
 }

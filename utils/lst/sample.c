@@ -219,20 +219,20 @@ static void print_name(const struct table *table, const struct lnetctl_node *ite
 		fprintf(table->out, " %-22s %-22s", text(item, "from"), text(item, "to"));
 }
 
-static void print_head(const struct table *table)
+static void sample_head_print(const struct table *table)
 {
 	fprintf(table->out, "%-14s %-6s", "TEST", "WHAT");
 	if (table->pairs)
 		fprintf(table->out, " %-22s %-22s", "FROM", "TO");
 }
 
-static void print_counts(const struct table *table, const struct lnetctl_node *list)
+static void sample_counts_print(const struct table *table, const struct lnetctl_node *list)
 {
 	const struct lnetctl_node *item;
 	struct lst_tally t;
 	unsigned int i;
 
-	print_head(table);
+	sample_head_print(table);
 	fprintf(table->out, " %6s", "nodes");
 	for (i = 0; i < LST_NR_TALLIES; i++)
 		fprintf(table->out, " %*s", i < LST_T_late ? 11 : 10, lst_tally_names[i]);
@@ -260,7 +260,7 @@ static void print_times(const struct table *table, const struct lnetctl_node *li
 	unsigned int i;
 	char buf[24];
 
-	print_head(table);
+	sample_head_print(table);
 	for (i = 0; i < 8; i++)
 		fprintf(table->out, " %11s", heads[i]);
 	fprintf(table->out, " %9s %11s %11s\n", "answers/s", "out kB/s", "in kB/s");
@@ -350,14 +350,14 @@ void sample_print(const struct lnetctl_node *sample, FILE *out)
 	struct table table = { out, false };
 
 	if (tally && tally->first) {
-		print_counts(&table, tally);
+		sample_counts_print(&table, tally);
 		print_times(&table, tally);
 		print_found(tally, out);
 		print_faults(tally, out);
 	}
 	table.pairs = true;
 	if (pairs && pairs->first) {
-		print_counts(&table, pairs);
+		sample_counts_print(&table, pairs);
 		print_times(&table, pairs);
 	}
 	sample_print_rails(sample, out);

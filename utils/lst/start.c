@@ -79,7 +79,7 @@ static int ask_started(const char *name, struct lnetctl_node **doc)
 	return request_send(&r, doc);
 }
 
-static int report(const char *name, long long skew_ns)
+static int start_report(const char *name, long long skew_ns)
 {
 	struct lnetctl_node *doc = NULL;
 	unsigned int left = TRIES;
@@ -122,5 +122,5 @@ int start_together(const char *name, long long skew_ns)
 		return -1;
 	printf("%s is running now\n", name);
 	wait_ns(in_ns + LATE_NS);
-	return report(name, skew_ns);
+	return start_report(name, skew_ns);
 }

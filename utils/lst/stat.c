@@ -24,12 +24,12 @@ struct sum {
 	unsigned int nr;
 };
 
-static const char *kind_of(const char *target)
+static const char *target_kind(const char *target)
 {
 	return strchr(target, '@') ? "node" : "group";
 }
 
-static int ask(const char *target, long long wait, struct lnetctl_node **doc)
+static int target_stat_request(const char *target, long long wait, struct lnetctl_node **doc)
 {
 	struct request r;
 
@@ -41,7 +41,7 @@ static int ask(const char *target, long long wait, struct lnetctl_node **doc)
 	return request_send(&r, doc);
 }
 
-static const struct lnetctl_node *node_of(const struct lnetctl_node *doc, const char *id)
+static const struct lnetctl_node *stat_node_find(const struct lnetctl_node *doc, const char *id)
 {
 	const struct lnetctl_node *n = lnetctl_find(doc, "nodes");
 
@@ -69,8 +69,8 @@ static double delta(const struct lnetctl_node *now, const struct lnetctl_node *b
 }
 
 /* Per second of the node's clock. */
-static struct sum rates(const struct lnetctl_node *now, const struct lnetctl_node *before,
-			const char *name, bool narrow)
+static struct sum node_rates_sum(const struct lnetctl_node *now, const struct lnetctl_node *before,
+				 const char *name, bool narrow)
 {
 	const struct lnetctl_node *n = lnetctl_find(now, "nodes"), *old;
 	struct sum s = { 0 };
@@ -78,7 +78,7 @@ static struct sum rates(const struct lnetctl_node *now, const struct lnetctl_nod
 	for (n = n ? n->first : NULL; n; n = n->next) {
 		double ms;
 
-		old = node_of(before, text(n, "id"));
+		old = stat_node_find(before, text(n, "id"));
 		if (!old || number(n, "errno") || number(old, "errno"))
 			continue;
 		ms = delta(n, old, "running_ms", true);
@@ -111,10 +111,10 @@ static void print_rates(const struct stat_opt *o, const struct lnetctl_node *now
 {
 	struct sum s;
 
-	s = rates(now, before, in, true);
+	s = node_rates_sum(now, before, in, true);
 	if (o->dirs & READ)
 		print_sum(o, 'R', &s, 0, 1, "RPC/s", "");
-	s = rates(now, before, out, true);
+	s = node_rates_sum(now, before, out, true);
 	if (o->dirs & WRITE)
 		print_sum(o, 'W', &s, 0, 1, "RPC/s", "");
 }
@@ -126,10 +126,10 @@ static void print_bandwidth(const struct stat_opt *o, const struct lnetctl_node 
 	const char *unit = o->mbs ? "MB/s " : "MiB/s";	/* stock's columns */
 	struct sum s;
 
-	s = rates(now, before, "recv_length", false);
+	s = node_rates_sum(now, before, "recv_length", false);
 	if (o->dirs & READ)
 		print_sum(o, 'R', &s, 2, scale, unit, " ");
-	s = rates(now, before, "send_length", false);
+	s = node_rates_sum(now, before, "send_length", false);
 	if (o->dirs & WRITE)
 		print_sum(o, 'W', &s, 2, scale, unit, " ");
 }
@@ -166,7 +166,7 @@ static unsigned int print_missing(const struct lnetctl_node *doc)
 	return nr;
 }
 
-static int watch(const struct stat_opt *o, char **names, int nr)
+static int stat_watch(const struct stat_opt *o, char **names, int nr)
 {
 	struct lnetctl_node *before[TARGETS_MAX] = { NULL }, *now;
 	long long round;
@@ -176,10 +176,10 @@ static int watch(const struct stat_opt *o, char **names, int nr)
 		if (round)
 			sleep((unsigned int)o->delay);
 		for (i = 0; i < nr && !rc; i++) {
-			rc = ask(names[i], o->wait, &now);
+			rc = target_stat_request(names[i], o->wait, &now);
 			if (rc) {
 				lnetctl_doc_free(now);
-				fail_of(rc, kind_of(names[i]), names[i], "query statistics");
+				fail_of(rc, target_kind(names[i]), names[i], "query statistics");
 				break;
 			}
 			print_missing(now);
@@ -216,7 +216,7 @@ static bool option_beyond(struct stat_opt *o, int c)
 	return false;
 }
 
-static bool option(struct stat_opt *o, int c)
+static bool stat_option(struct stat_opt *o, int c)
 {
 	switch (c) {
 	case 'b': o->what |= BW; return true;
@@ -283,7 +283,7 @@ int verb_stat(int argc, char **argv)
 	int c;
 
 	while ((c = option_next(argc, argv, "barwgnxlcmt:d:o:", options, NULL)) != -1)
-		if (!option(&o, c))
+		if (!stat_option(&o, c))
 			return -1;
 	if (o.beyond)
 		return beyond(&o, argc - optind, argv + optind);
@@ -293,7 +293,7 @@ int verb_stat(int argc, char **argv)
 	o.dirs = o.dirs ? o.dirs : READ | WRITE;
 	o.sums = o.sums ? o.sums : AVG | MIN | MAX;
 	o.lnet = o.lnet || !o.rpc;
-	return watch(&o, argv + optind, argc - optind);
+	return stat_watch(&o, argv + optind, argc - optind);
 }
 
 /* ---- show_error ---------------------------------------------------------------------------- */
@@ -324,7 +324,7 @@ static int show_error(const char *target, bool session)
 	const struct lnetctl_node *n;
 	struct lnetctl_node *doc;
 	unsigned int nr = 0;
-	int rc = ask(target, 30, &doc);
+	int rc = target_stat_request(target, 30, &doc);
 
 	if (!rc) {
 		printf("%s:\n", target);
@@ -334,7 +334,7 @@ static int show_error(const char *target, bool session)
 		printf("Total %u error nodes in %s\n", nr, target);
 	}
 	lnetctl_doc_free(doc);
-	return rc ? fail_of(rc, kind_of(target), target, "query statistics") : 0;
+	return rc ? fail_of(rc, target_kind(target), target, "query statistics") : 0;
 }
 
 int verb_show_error(int argc, char **argv)

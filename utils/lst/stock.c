@@ -20,7 +20,7 @@ bool stock_is_loaded(void)
 }
 
 /* Only root can open /dev/lnet. */
-static int device_ask(void *arg, uint32_t op, const void *args, uint32_t len)
+static int stock_device_ioctl(void *arg, uint32_t op, const void *args, uint32_t len)
 {
 	struct lnet_lst_stat stat;
 	struct lnet_ioc_data data = { .hdr = { sizeof(data), LNET_IOC_VERSION_DATA },
@@ -37,7 +37,7 @@ static int device_ask(void *arg, uint32_t op, const void *args, uint32_t len)
 	return rc;
 }
 
-const struct stock_door stock_kernel_door = { device_ask, stock_kernel_talk, NULL };
+const struct stock_door stock_kernel_door = { stock_device_ioctl, stock_kernel_talk, NULL };
 
 int stock_ask(struct stock_call *c, uint32_t op, const void *args, size_t len)
 {
@@ -171,7 +171,7 @@ static const struct verb {
 };
 
 /* NULL: stock does not have the verb or an argument; the function has printed it. */
-static const struct verb *verb_find(const struct request *r)
+static const struct verb *stock_verb_find(const struct request *r)
 {
 	const struct verb *v = verbs, *end = verbs + sizeof(verbs) / sizeof(verbs[0]);
 	const char *word = NULL;
@@ -196,7 +196,7 @@ static const struct verb *verb_find(const struct request *r)
 int stock_send(const struct stock_door *door, const struct request *r, struct lnetctl_node **doc)
 {
 	struct stock_call c = { .door = door, .r = r };
-	const struct verb *v = verb_find(r);
+	const struct verb *v = stock_verb_find(r);
 	const char *key = stock_text(&c, "key");
 	int rc;
 

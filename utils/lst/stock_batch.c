@@ -10,7 +10,7 @@
 /* ---- lists ----------------------------------------------------------------------------------- */
 
 /* The name of batch @index; -ENOENT: there is no such batch. */
-static int name_at(struct stock_call *c, int index, char name[LNET_LST_NAME + 1])
+static int batch_name_at(struct stock_call *c, int index, char name[LNET_LST_NAME + 1])
 {
 	struct lnet_lst_list a = { c->key, index, LNET_LST_NAME, 0, STOCK_AT(name) };
 
@@ -18,7 +18,7 @@ static int name_at(struct stock_call *c, int index, char name[LNET_LST_NAME + 1]
 	return index < BATCHES_MAX ? stock_ask(c, LNET_LST_BATCH_LIST, &a, sizeof(a)) : -ENOENT;
 }
 
-static int nodes_show(struct lnetctl_node *seq, const struct lnet_lst_node *node, int nr)
+static int batch_nodes_show(struct lnetctl_node *seq, const struct lnet_lst_node *node, int nr)
 {
 	char text[LNET_IDSTR_SIZE];
 	struct lnetctl_node *map;
@@ -36,7 +36,8 @@ static int nodes_show(struct lnetctl_node *seq, const struct lnet_lst_node *node
 /* ---- batches --------------------------------------------------------------------------------- */
 
 /* @test 0: the whole batch. */
-static struct lnet_lst_batch_info batch_of(const struct stock_call *c, const char *name, int test)
+static struct lnet_lst_batch_info batch_info_make(const struct stock_call *c, const char *name,
+						  int test)
 {
 	return (struct lnet_lst_batch_info){ .key = c->key, .name_len = (int32_t)strlen(name),
 					     .name_at = STOCK_AT(name), .test = test };
@@ -44,7 +45,7 @@ static struct lnet_lst_batch_info batch_of(const struct stock_call *c, const cha
 
 static int batch_info(struct stock_call *c, const char *name, int test, struct lnet_lst_side *side)
 {
-	struct lnet_lst_batch_info a = batch_of(c, name, test);
+	struct lnet_lst_batch_info a = batch_info_make(c, name, test);
 
 	memset(side, 0, sizeof(*side));
 	a.side_at = STOCK_AT(side);
@@ -72,7 +73,7 @@ static int side_nodes(struct stock_call *c, struct lnetctl_node *map, struct lne
 	if (!rc && room)
 		rc = stock_ask(c, LNET_LST_BATCH_INFO, a, sizeof(*a));
 	if (!rc)
-		rc = nodes_show(lnetctl_add_seq(map, "nodes"), nodes, room);
+		rc = batch_nodes_show(lnetctl_add_seq(map, "nodes"), nodes, room);
 	free(nodes);
 	return rc;
 }
@@ -95,7 +96,7 @@ static int side_show(struct stock_call *c, struct lnetctl_node *test,
 
 static int test_show(struct stock_call *c, struct lnetctl_node *seq, const char *name, int index)
 {
-	struct lnet_lst_batch_info a = batch_of(c, name, index);
+	struct lnet_lst_batch_info a = batch_info_make(c, name, index);
 	struct lnetctl_node *map;
 	struct lnet_lst_side side;
 	int rc = batch_info(c, name, index, &side);
@@ -108,7 +109,7 @@ static int test_show(struct stock_call *c, struct lnetctl_node *seq, const char 
 	lnetctl_add_num(map, "loop", side.test.loop);
 	lnetctl_add_num(map, "concurrency", side.test.concurrency);
 	rc = side_show(c, map, &a, &side.clients);
-	a = batch_of(c, name, index);
+	a = batch_info_make(c, name, index);
 	a.server = 1;
 	return rc ? rc : side_show(c, map, &a, &side.servers);
 }
@@ -141,7 +142,7 @@ int stock_list_batch(struct stock_call *c)
 	if (!rc && *stock_text(c, "name"))
 		return batch_show(c, seq, stock_text(c, "name"));
 	for (i = 0; !rc; i++) {
-		rc = name_at(c, i, name);
+		rc = batch_name_at(c, i, name);
 		if (!rc)
 			rc = batch_show(c, seq, name);
 	}

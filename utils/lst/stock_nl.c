@@ -44,7 +44,7 @@ static int on_end(struct nl_msg *msg, void *arg)
 	return NL_STOP;
 }
 
-static int on_error(struct sockaddr_nl *from, struct nlmsgerr *e, void *arg)
+static int on_talk_error(struct sockaddr_nl *from, struct nlmsgerr *e, void *arg)
 {
 	struct talk *t = arg;
 
@@ -55,7 +55,7 @@ static int on_error(struct sockaddr_nl *from, struct nlmsgerr *e, void *arg)
 }
 
 /* 0 or -errno, which is the errno of the library's last system call. */
-static int socket_open(struct nl_sock *sk, uint32_t key, struct talk *t)
+static int stock_socket_open(struct nl_sock *sk, uint32_t key, struct talk *t)
 {
 	struct timeval wait = { .tv_sec = WAIT_SECONDS };
 
@@ -66,7 +66,7 @@ static int socket_open(struct nl_sock *sk, uint32_t key, struct talk *t)
 	nl_socket_modify_cb(sk, NL_CB_VALID, NL_CB_CUSTOM, on_valid, t);
 	nl_socket_modify_cb(sk, NL_CB_ACK, NL_CB_CUSTOM, on_end, t);
 	nl_socket_modify_cb(sk, NL_CB_FINISH, NL_CB_CUSTOM, on_end, t);
-	nl_socket_modify_err_cb(sk, NL_CB_CUSTOM, on_error, t);
+	nl_socket_modify_err_cb(sk, NL_CB_CUSTOM, on_talk_error, t);
 	errno = 0;
 	if (genl_connect(sk) < 0)
 		return errno ? -errno : -EIO;
@@ -74,7 +74,7 @@ static int socket_open(struct nl_sock *sk, uint32_t key, struct talk *t)
 	return 0;
 }
 
-static int exchange(struct nl_sock *sk, struct nl_msg *msg, struct talk *t)
+static int talk_exchange(struct nl_sock *sk, struct nl_msg *msg, struct talk *t)
 {
 	int rc, family;
 
@@ -98,11 +98,11 @@ int stock_kernel_talk(void *arg, struct nl_msg *msg, uint32_t key, stock_reply_f
 {
 	struct nl_sock *sk = nl_socket_alloc();
 	struct talk t = { on_reply, reply_arg, false, 0 };
-	int rc = socket_open(sk, key, &t);
+	int rc = stock_socket_open(sk, key, &t);
 
 	(void)arg;
 	if (!rc)
-		rc = exchange(sk, msg, &t);
+		rc = talk_exchange(sk, msg, &t);
 	nl_socket_free(sk);
 	return rc;
 }
@@ -134,7 +134,7 @@ static bool status_put(struct nl_msg *msg, const char *state)
 }
 
 /* The body of a request for the nodes of the group @name in all states. */
-static bool group_put(struct nl_msg *msg, const char *name)
+static bool group_body_append(struct nl_msg *msg, const char *name)
 {
 	struct nlattr *all = nla_nest_start(msg, LNET_NLA_LIST), *one, *list;
 	bool good;
@@ -149,7 +149,7 @@ static bool group_put(struct nl_msg *msg, const char *name)
 	       nla_nest_end(msg, all) >= 0;
 }
 
-static struct nl_msg *message(int flags, int cmd, uint8_t version)
+static struct nl_msg *stock_message_new(int flags, int cmd, uint8_t version)
 {
 	struct nl_msg *msg = nlmsg_alloc();
 
@@ -161,8 +161,8 @@ static struct nl_msg *message(int flags, int cmd, uint8_t version)
 }
 
 /* Sends @msg, which it frees, from port @key (0: any). */
-static int talk(struct stock_call *c, struct nl_msg *msg, int32_t key, stock_reply_fn on_reply,
-		void *arg)
+static int console_talk(struct stock_call *c, struct nl_msg *msg, int32_t key,
+			stock_reply_fn on_reply, void *arg)
 {
 	int rc = c->door->talk(c->door->arg, msg, (uint32_t)key, on_reply, arg);
 
@@ -212,11 +212,11 @@ static void session_read(const struct nlmsghdr *h, void *arg)
 /* 0; -ESRCH: no session exists; or another -errno. */
 static int session_find(struct stock_call *c, struct session *s)
 {
-	struct nl_msg *msg = message(NLM_F_DUMP, LNET_LST_CMD_SESSIONS, 1);
+	struct nl_msg *msg = stock_message_new(NLM_F_DUMP, LNET_LST_CMD_SESSIONS, 1);
 	int rc;
 
 	memset(s, 0, sizeof(*s));
-	rc = msg ? talk(c, msg, 0, session_read, s) : -ENOMEM;
+	rc = msg ? console_talk(c, msg, 0, session_read, s) : -ENOMEM;
 	return rc ? rc : s->there ? 0 : -ESRCH;
 }
 
@@ -233,10 +233,10 @@ int stock_new_session(struct stock_call *c)
 
 	if (!force && rc != -ESRCH)
 		return rc ? rc : -EEXIST;
-	msg = message(NLM_F_CREATE | (force ? NLM_F_REPLACE : 0), LNET_LST_CMD_SESSIONS,
-		      (uint8_t)stock_number(c, "feats", 1));
+	msg = stock_message_new(NLM_F_CREATE | (force ? NLM_F_REPLACE : 0), LNET_LST_CMD_SESSIONS,
+				(uint8_t)stock_number(c, "feats", 1));
 	if (msg && session_put(c, msg))
-		return talk(c, msg, c->key, session_read, &s);
+		return console_talk(c, msg, c->key, session_read, &s);
 	nlmsg_free(msg);
 	return -ENOMEM;
 }
@@ -252,8 +252,8 @@ int stock_end_session(struct stock_call *c)
 		return rc;
 	if (s.key != (uint32_t)c->key)
 		return -EACCES;
-	msg = message(0, LNET_LST_CMD_SESSIONS, 1);
-	return msg ? talk(c, msg, c->key, session_read, &s) : -ENOMEM;
+	msg = stock_message_new(0, LNET_LST_CMD_SESSIONS, 1);
+	return msg ? console_talk(c, msg, c->key, session_read, &s) : -ENOMEM;
 }
 
 int stock_nodes_session(struct stock_call *c)
@@ -337,14 +337,14 @@ static void group_read(const struct nlmsghdr *h, void *arg)
 /* Reads the group @name with its nodes. -ENOENT: no such group. */
 static int group_find(struct stock_call *c, const char *name, struct groups *g)
 {
-	struct nl_msg *msg = message(NLM_F_DUMP, LNET_LST_CMD_GROUPS, 1);
+	struct nl_msg *msg = stock_message_new(NLM_F_DUMP, LNET_LST_CMD_GROUPS, 1);
 	int rc, before = g->nr;
 
-	if (!msg || !group_put(msg, name)) {
+	if (!msg || !group_body_append(msg, name)) {
 		nlmsg_free(msg);
 		return -ENOMEM;
 	}
-	rc = talk(c, msg, 0, group_read, g);
+	rc = console_talk(c, msg, 0, group_read, g);
 	return rc ? rc : g->nr == before ? -ENOENT : 0;
 }
 
@@ -359,8 +359,8 @@ int stock_nodes_group(struct stock_call *c, const char *name)
 /* The names of all groups. */
 static int names_find(struct stock_call *c, struct groups *g)
 {
-	struct nl_msg *msg = message(NLM_F_DUMP, LNET_LST_CMD_GROUPS, 1);
-	int rc = msg ? talk(c, msg, 0, group_read, g) : -ENOMEM;
+	struct nl_msg *msg = stock_message_new(NLM_F_DUMP, LNET_LST_CMD_GROUPS, 1);
+	int rc = msg ? console_talk(c, msg, 0, group_read, g) : -ENOMEM;
 
 	return rc == -ENOENT ? 0 : rc;
 }

@@ -43,7 +43,7 @@ static int results_make(struct stock_call *c, int nr)
 }
 
 /* False: the console had no node for the item. */
-static bool is_filled(const struct stock_result *result)
+static bool result_is_filled(const struct stock_result *result)
 {
 	return result->r.peer.nid != 0;
 }
@@ -64,8 +64,8 @@ static int errors_show(struct stock_call *c, const char *doing)
 	for (i = 0; i < c->nr_results; i++) {
 		const struct stock_result *result = &c->results[i];
 
-		nr_good += is_filled(result) && !error_of(result);
-		if (!is_filled(result) || !error_of(result))
+		nr_good += result_is_filled(result) && !error_of(result);
+		if (!result_is_filled(result) || !error_of(result))
 			continue;
 		seq = seq ? seq : lnetctl_add_seq(c->doc, "errors");
 		map = seq ? lnetctl_add_map(seq, NULL) : NULL;
@@ -79,15 +79,15 @@ static int errors_show(struct stock_call *c, const char *doing)
 }
 
 /* Calls @show for each result, with an item of the list "nodes". */
-static int nodes_show(struct stock_call *c,
-		      void (*show)(struct lnetctl_node *map, const struct stock_result *result))
+static int result_nodes_show(struct stock_call *c, void (*show)(struct lnetctl_node *map,
+								const struct stock_result *result))
 {
 	struct lnetctl_node *seq = lnetctl_add_seq(c->doc, "nodes"), *map;
 	char text[LNET_IDSTR_SIZE];
 	int i;
 
 	for (i = 0; seq && i < c->nr_results; i++) {
-		if (!is_filled(&c->results[i]))
+		if (!result_is_filled(&c->results[i]))
 			continue;
 		map = lnetctl_add_map(seq, NULL);
 		if (!map)
@@ -139,7 +139,7 @@ int stock_ping(struct stock_call *c)
 			     c->nr_ids ? c->nr_ids : stock_nodes_session(c));
 	if (!rc)
 		rc = stock_ask(c, LNET_LST_DEBUG, &a, sizeof(a));
-	return rc ? rc : nodes_show(c, owner_show);
+	return rc ? rc : result_nodes_show(c, owner_show);
 }
 
 /* ---- groups ---------------------------------------------------------------------------------- */
@@ -307,7 +307,7 @@ int stock_query(struct stock_call *c)
 
 	if (!rc)
 		rc = stock_ask(c, LNET_LST_BATCH_QUERY, &a, sizeof(a));
-	return rc ? rc : nodes_show(c, active_show);
+	return rc ? rc : result_nodes_show(c, active_show);
 }
 
 /* ---- statistics ------------------------------------------------------------------------------ */
@@ -359,5 +359,5 @@ int stock_stat(struct stock_call *c)
 	rc = results_make(c, *group ? stock_nodes_group(c, group) : c->nr_ids);
 	if (!rc)
 		rc = stock_ask(c, LNET_LST_STAT_QUERY, &a, sizeof(a));
-	return rc ? rc : nodes_show(c, counters_show);
+	return rc ? rc : result_nodes_show(c, counters_show);
 }

@@ -9,7 +9,7 @@
 #define MTU 1048576
 
 /* The value of "NAME=VALUE" for @name or @letter, else NULL. */
-static const char *value_of(const char *word, const char *name, const char *letter)
+static const char *test_word_value(const char *word, const char *name, const char *letter)
 {
 	size_t len = strcspn(word, "=");
 
@@ -21,7 +21,7 @@ static const char *value_of(const char *word, const char *name, const char *lett
 	return NULL;
 }
 
-static bool parse_size(const char *in, long long *size)
+static bool test_size_parse(const char *in, long long *size)
 {
 	char *end;
 
@@ -67,11 +67,11 @@ static bool brw_word(struct brw *b, const char *word)
 		b->opc = 2;
 	else if (!strcmp(word, "skip_rx_copy") || !strcmp(word, "skip-rx-copy"))
 		b->skip = true;
-	else if ((value = value_of(word, "check", "c")))
+	else if ((value = test_word_value(word, "check", "c")))
 		return (b->check = check_parse(value)) != 0;
-	else if ((value = value_of(word, "size", "s")))
-		return parse_size(value, &b->size);
-	else if ((value = value_of(word, "off", "o")))
+	else if ((value = test_word_value(word, "size", "s")))
+		return test_size_parse(value, &b->size);
+	else if ((value = test_word_value(word, "off", "o")))
 		return parse_number("off", value, 0, 4095, &b->off);
 	else
 		return misused("brw takes read, write, check=, size=, off= and skip_rx_copy, "
@@ -131,7 +131,7 @@ struct test {
 	bool tree;
 };
 
-static bool option(struct test *t, struct request *r, int c)
+static bool test_option(struct test *t, struct request *r, int c)
 {
 	long long num;
 
@@ -216,7 +216,7 @@ static bool take_options(struct test *t, struct request *r, int argc, char **arg
 	*own = 0;
 	while ((c = option_next(argc, argv, "+b:c:d:f:l:n:t:", options, &ix)) != -1) {
 		*own += !c;
-		if (c ? !option(t, r, c == 'n' ? 'l' : c) :
+		if (c ? !test_option(t, r, c == 'n' ? 'l' : c) :
 			!plan_add(r, options[ix].name, strlen(options[ix].name), optarg))
 			return false;
 	}
@@ -224,7 +224,7 @@ static bool take_options(struct test *t, struct request *r, int argc, char **arg
 }
 
 /* @verb: the request to the console. */
-static int add_test(const char *verb, int argc, char **argv)
+static int test_command_add(const char *verb, int argc, char **argv)
 {
 	static const struct option options[] = { { "batch", required_argument, NULL, 'b' },
 						 { "concurrency", required_argument, NULL, 'c' },
@@ -251,12 +251,12 @@ static int add_test(const char *verb, int argc, char **argv)
 
 int verb_add_test(int argc, char **argv)
 {
-	return add_test("add_test", argc, argv);
+	return test_command_add("add_test", argc, argv);
 }
 
 int tree_test(int argc, char **argv)
 {
-	return add_test("tree_test", argc, argv);
+	return test_command_add("tree_test", argc, argv);
 }
 
 /* Adds a test between the nodes of one group, or to those of another group, by a named pattern. */

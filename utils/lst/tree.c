@@ -42,7 +42,7 @@ static int print_answer(const struct lnetctl_node *doc)
 }
 
 /* 0, or -1 after a message. */
-static int ask(struct request *r, const char *what, const char *doing)
+static int tree_request(struct request *r, const char *what, const char *doing)
 {
 	struct lnetctl_node *doc = NULL;
 	int rc = request_send(r, &doc);
@@ -62,7 +62,7 @@ static int ask(struct request *r, const char *what, const char *doing)
 
 /* ---- commands ------------------------------------------------------------------------------ */
 
-static int join(int argc, char **argv)
+static int tree_command_join(int argc, char **argv)
 {
 	static const struct option options[] = { { "k", required_argument, NULL, 'k' }, { 0 } };
 	char ranges[32768] = "";
@@ -83,10 +83,10 @@ static int join(int argc, char **argv)
 	if (!len || len >= sizeof(ranges))
 		return misused("Nodes are to be named by ranges, as 10.0.[0-3].[2-200]@tcp");
 	request_add(&r, "ranges", "%s", ranges);
-	return ask(&r, "A tree", "join");
+	return tree_request(&r, "A tree", "join");
 }
 
-static int run(int argc, char **argv)
+static int tree_command_run(int argc, char **argv)
 {
 	struct request r;
 
@@ -94,10 +94,10 @@ static int run(int argc, char **argv)
 		return misused("tree run [NAME]");
 	request_begin(&r, "tree_run");
 	request_add(&r, "batch", "%s", argc == 2 ? argv[1] : BATCH_DEFAULT);
-	return ask(&r, "tree or batch", "start");
+	return tree_request(&r, "tree or batch", "start");
 }
 
-static int stop(int argc, char **argv)
+static int tree_command_stop(int argc, char **argv)
 {
 	static const struct option options[] = { { "force", no_argument, NULL, 'f' }, { 0 } };
 	struct request r;
@@ -112,7 +112,7 @@ static int stop(int argc, char **argv)
 	if (!words_end(argc, argv, 1))
 		return -1;
 	request_add(&r, "batch", "%s", optind < argc ? argv[optind] : BATCH_DEFAULT);
-	return ask(&r, "tree or batch", "stop");
+	return tree_request(&r, "tree or batch", "stop");
 }
 
 static int leave(int argc, char **argv)
@@ -120,23 +120,28 @@ static int leave(int argc, char **argv)
 	struct request r;
 
 	request_begin(&r, "tree_leave");
-	return ask(&r, "a tree", "leave");
+	return tree_request(&r, "a tree", "leave");
 }
 
-static int show(int argc, char **argv)
+static int tree_command_show(int argc, char **argv)
 {
 	struct request r;
 
 	request_begin(&r, "tree_show");
-	return ask(&r, "a tree", "show the tree");
+	return tree_request(&r, "a tree", "show the tree");
 }
 
 static const struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
 	int words_max;			/* most arguments; -1: the command checks its arguments */
-} commands[] = { { "join", join, -1 }, { "add_test", tree_test, -1 }, { "run", run, 1 },
-		 { "stop", stop, -1 }, { "leave", leave, 0 }, { "show", show, 0 }, { NULL } };
+} commands[] = { { "join", tree_command_join, -1 },
+		 { "add_test", tree_test, -1 },
+		 { "run", tree_command_run, 1 },
+		 { "stop", tree_command_stop, -1 },
+		 { "leave", leave, 0 },
+		 { "show", tree_command_show, 0 },
+		 { NULL } };
 
 /* Checks the arguments of a command that has no options. */
 static bool words_good(const struct command *c, int argc, char **argv)

@@ -15,7 +15,7 @@ struct state {
 	u64 over, wanted;		/* requests; wanted 0: unlimited */
 };
 
-static int look(struct state *s)
+static int batch_state_read(struct state *s)
 {
 	struct lnetctl_node *doc;
 	const struct lnetctl_node *n;
@@ -38,7 +38,7 @@ static int look(struct state *s)
 }
 
 /* True: the test has no end, or counts do not define it (a time, or a map other than D:S). */
-static bool is_open(const struct lnetctl_node *test)
+static bool test_is_open(const struct lnetctl_node *test)
 {
 	const struct lnetctl_node *plan = lnetctl_find(test, "plan");
 
@@ -70,7 +70,7 @@ static void count_wanted(struct state *s)
 		t = lnetctl_find(doc, "batches");
 		t = t ? lnetctl_find(t->first, "tests") : NULL;
 		for (t = t ? t->first : NULL; t; t = t->next) {
-			if (is_open(t)) {
+			if (test_is_open(t)) {
 				s->wanted = 0;
 				break;
 			}
@@ -107,7 +107,7 @@ static void print_state(struct state *s)
 		fprintf(stderr, ", %llu %%", 100 * min(s->over, s->wanted) / s->wanted);
 }
 
-static bool is_over(const struct timespec *end)
+static bool wait_is_over(const struct timespec *end)
 {
 	struct timespec now;
 
@@ -116,7 +116,7 @@ static bool is_over(const struct timespec *end)
 			       (now.tv_sec == end->tv_sec && now.tv_nsec >= end->tv_nsec));
 }
 
-static int wait_for(struct state *s, const struct timespec *end)
+static int batch_wait(struct state *s, const struct timespec *end)
 {
 	const struct timespec pause = { .tv_nsec = LOOK_MS * 1000000 };
 	bool shows = isatty(2);
@@ -124,7 +124,8 @@ static int wait_for(struct state *s, const struct timespec *end)
 
 	if (shows)
 		count_wanted(s);
-	for (rc = look(s); !rc && s->nr_running && !is_over(end); rc = look(s)) {
+	for (rc = batch_state_read(s); !rc && s->nr_running && !wait_is_over(end);
+	     rc = batch_state_read(s)) {
 		if (shows)
 			print_state(s);
 		nanosleep(&pause, NULL);
@@ -152,7 +153,7 @@ int verb_wait(int argc, char **argv)
 	if (!words_end(argc, argv, 1))
 		return -1;
 	s.name = optind < argc ? argv[optind] : "batch";
-	rc = wait_for(&s, &end);
+	rc = batch_wait(&s, &end);
 	if (rc)
 		return fail_of(rc, "batch", s.name, "query batch");
 	if (s.nr_running)
