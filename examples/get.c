@@ -4,7 +4,7 @@
 
 static char text[256];
 
-static void on_event(const struct lnet_event *ev)
+static void on_get_event(const struct lnet_event *ev)
 {
 	if (ev->final)
 		node_ends(ev);
@@ -13,7 +13,7 @@ static void on_event(const struct lnet_event *ev)
 int main(int argc, char **argv)
 {
 	struct lnet_md_cfg md = { .start = text, .length = sizeof(text), .threshold = 2, .cpt = -1,
-				  .handler = on_event };
+				  .handler = on_get_event };
 	struct lnet_xfer x;
 	struct lnet *ln;
 	int rc;

@@ -2,7 +2,7 @@
 /* put OWN-NID PEER-NID TEXT: writes TEXT into the example server's memory, waits for the ACK. */
 #include "node.h"
 
-static void on_event(const struct lnet_event *ev)
+static void on_put_event(const struct lnet_event *ev)
 {
 	if (ev->final)
 		node_ends(ev);
@@ -11,7 +11,7 @@ static void on_event(const struct lnet_event *ev)
 int main(int argc, char **argv)
 {
 	/* The PUT and its ACK count once each. */
-	struct lnet_md_cfg md = { .threshold = 2, .cpt = -1, .handler = on_event };
+	struct lnet_md_cfg md = { .threshold = 2, .cpt = -1, .handler = on_put_event };
 	struct lnet_xfer x;
 	struct lnet *ln;
 	int rc;

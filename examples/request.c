@@ -13,7 +13,7 @@ static void on_answer(const struct lnet_event *ev)
 }
 
 /* The end of the request matters only if it failed; otherwise the answer ends the program. */
-static void on_request(const struct lnet_event *ev)
+static void on_request_final(const struct lnet_event *ev)
 {
 	if (ev->final && ev->status)
 		node_ends(ev);
@@ -23,7 +23,7 @@ int main(int argc, char **argv)
 {
 	struct lnet_md_cfg in = { .start = answer, .length = sizeof(answer), .threshold = 1,
 				  .cpt = -1, .options = LNET_MD_OP_PUT, .handler = on_answer };
-	struct lnet_md_cfg md = { .threshold = 2, .cpt = -1, .handler = on_request };
+	struct lnet_md_cfg md = { .threshold = 2, .cpt = -1, .handler = on_request_final };
 	struct lnet_xfer x;
 	struct lnet *ln;
 	int rc;

@@ -15,7 +15,7 @@ static struct lnet *ln;
 static char text[4096], hello[256], requests[4096], answers[16][256];
 static lnet_md_t answer_md;
 
-static void on_text(const struct lnet_event *ev)
+static void on_text_put(const struct lnet_event *ev)
 {
 	if (ev->kind != LNET_EVENT_PUT || ev->status)
 		return;
@@ -54,7 +54,7 @@ static void *print_lines(void *arg)
 }
 
 /* The header data of the request are the match bits that its answer needs. */
-static void on_request(const struct lnet_event *ev)
+static void on_request_put(const struct lnet_event *ev)
 {
 	static unsigned int turn;
 	unsigned int ix = turn++ % 16, i;
@@ -85,9 +85,9 @@ int main(int argc, char **argv)
 	md.start = answers, md.length = sizeof(answers);
 	lnet_md_bind(ln, &md, LNET_RETAIN, &answer_md);
 	md.options = LNET_MD_OP_PUT | LNET_MD_MANAGE_REMOTE;	/* always from the start */
-	md.start = text, md.length = sizeof(text), md.handler = on_text;
+	md.start = text, md.length = sizeof(text), md.handler = on_text_put;
 	node_post(ln, PORTAL_TEXT, 0, &md);
-	md.start = requests, md.handler = on_request;
+	md.start = requests, md.handler = on_request_put;
 	node_post(ln, PORTAL_REQUEST, 0, &md);
 	snprintf(hello, sizeof(hello), "the example server at %s", argv[1]);
 	md.options = LNET_MD_OP_GET | LNET_MD_MANAGE_REMOTE | LNET_MD_TRUNCATE;

@@ -25,7 +25,7 @@ static void on_board(const struct lnet_event *ev)
 }
 
 /* Events of the text: the end of an operation. */
-static void on_text(const struct lnet_event *ev)
+static void on_loop_event(const struct lnet_event *ev)
 {
 	if (ev->final) {
 		status = ev->status;
@@ -35,7 +35,8 @@ static void on_text(const struct lnet_event *ev)
 		complete(&unlinked);
 }
 
-static int ask(struct lnet *ln, lnet_md_t md, int (*op)(struct lnet *ln, const struct lnet_xfer *x))
+static int loop_request(struct lnet *ln, lnet_md_t md,
+			int (*op)(struct lnet *ln, const struct lnet_xfer *x))
 {
 	struct lnet_xfer x;
 	int rc;
@@ -65,19 +66,19 @@ static int board_open(struct lnet *ln, lnet_md_t *md)
 	return rc ? rc : lnet_md_attach(ln, me, &cfg, LNET_UNLINK, md);
 }
 
-static int talk(struct lnet *ln)
+static int loop_run(struct lnet *ln)
 {
 	struct lnet_md_cfg cfg = { .start = text, .length = sizeof(text), .cpt = -1,
-				   .threshold = LNET_THRESHOLD_INF, .handler = on_text };
+				   .threshold = LNET_THRESHOLD_INF, .handler = on_loop_event };
 	lnet_md_t md;
 	int rc = lnet_md_bind(ln, &cfg, LNET_UNLINK, &md);
 
 	if (rc)
 		return rc;
-	rc = ask(ln, md, lnet_put);
+	rc = loop_request(ln, md, lnet_put);
 	memset(text, 0, sizeof(text));
 	if (!rc)
-		rc = ask(ln, md, lnet_get);
+		rc = loop_request(ln, md, lnet_get);
 	lnet_md_unlink(ln, md);
 	wait_for_completion(&unlinked);
 	return rc;
@@ -97,7 +98,7 @@ static int __init loop_begin(void)
 		return rc;
 	rc = board_open(client.ln, &md);
 	if (!rc) {
-		rc = talk(client.ln);
+		rc = loop_run(client.ln);
 		lnet_md_unlink(client.ln, md);
 		wait_for_completion(&unlinked);
 	}
