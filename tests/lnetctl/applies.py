@@ -37,7 +37,7 @@ def test_empty_files():
             for words in ((verb, "-"), (verb, write("empty.yaml", text))):
                 rc, out, err = node.ctl(*words, stdin=text)
                 check("%s of %r" % (" ".join(words[:1]), text),
-                      (rc, out) == (2, "") and "the document has no section: --empty" in err, (rc, out, err))
+                      (rc, out) == (2, "") and "the file has no sections; with --empty" in err, (rc, out, err))
     unchanged(node, before, "none of them")
     whole = node.ctl("export", "--backup")[1]
     lines = whole.splitlines(True)
@@ -66,7 +66,7 @@ def test_plan_shown():
     equal("no difference", node.ctl("plan", "--check", same), (0, NO_DIFFERENCE, ""))
     out = node.ok("plan", path)
     for words in ("      global:\n            retry_count: 2 -> 5\n",
-                  "rail 127.0.0.2@tcp is removed and added again: its traffic moves to 127.0.0.3@tcp (credits: 256 -> "
+                  "127.0.0.2@tcp is removed and added again: its traffic moves to 127.0.0.3@tcp (credits: 256 -> "
                   "64)", "summary: 1 deleted, 1 changed, 40 added\n"):
         check("the plan has %r" % words, words in out, out)
     equal("--check", node.ctl("plan", "--check", path)[0::2], (1, ""))
@@ -233,7 +233,7 @@ def test_awaited():
     note = "%s line 4 column 26: there is no interface 'etho' (here: lo" % path
     for verb in ("plan", "import"):
         rc, _, err = node.ctl(verb, path)
-        check("%s says so" % verb, rc == 0 and err.startswith(note) and "the node waits for it\n" in err, (rc, err))
+        check("%s says so" % verb, rc == 0 and err.startswith(note) and "as soon as it exists\n" in err, (rc, err))
         equal("once: %s" % verb, err.count("there is no interface"), 1)
     equal("with its state", node.show("net", "show")["net"][1]["local NI(s)"][1]["nid"], "<?>")
     node.stop()
@@ -312,7 +312,7 @@ def test_apply_configures():
     node = Node("fresh").start()
     text = "global:\n  retry_count: 5\npeer:\n- primary nid: 10.1.1.1@tcp\n"
     out = node.ok("plan", "-", stdin=text)
-    check("plan says so", "the node is not configured: apply configures it" in out and "1 added" in out, out)
+    check("plan says so", "the node is not configured: 'lnetctl apply' configures it" in out and "1 added" in out, out)
     rc, out, err = node.ctl("apply", "-", stdin=text.replace("5", "999"))
     check("a file with a mistake", rc == 234 and "retry_count" in err, (rc, out, err))
     rc, out, err = node.ctl("apply", "-", stdin="")

@@ -171,7 +171,7 @@ def unmarked(text):
 
 def unawaited(err):
     """The standard error of a command without the notes about interfaces for which the node waits."""
-    return re.sub(r"(?m)^.*there is no interface .*: the node waits for it\n", "", err)
+    return re.sub(r"(?m)^.*there is no interface .*: the node adds it as soon as it exists\n", "", err)
 
 
 def placed(err):

@@ -94,7 +94,7 @@ def test_refused():
         ("net:\n- net type: tcp\n  local NI(s):\n  - nid: 127.0.0.3@tcp1\n", "line 6: the NID is not on the net"),
         ("net:\n- net type: tcp\n  local NI(s):\n  - nid: 10.255.255.1@tcp\n", "line 6: cannot add 10.255.255.1@tcp"),
         ("net:\n- net type: tcp\n  local NI(s):\n  - nid: 127.0.0.2@tcp\n", "line 6: 127.0.0.2@tcp is there already"),
-        ("ip2nets:\n- ip-range:\n    0: 10.*.*.*\n", "line 4: a rule must begin with its 'net-spec'"),
+        ("ip2nets:\n- ip-range:\n    0: 10.*.*.*\n", "line 4: each item of 'ip2nets' must have a 'net-spec'"),
         ("ip2nets:\n- net-spec: tcp\n  ip-range:\n    0: 10.*.*\n", "line 6: not a pattern"),
         ("ip2nets:\n- net-spec: tcp\n  ip-range:\n    0: 10.255.255.*\n", "line 3: No ip2nets rules applied"),
         ("ip2nets:\n- net-spec: tcp\n  interfaces:\n    0: nosuch0\n", "line 3: No ip2nets rules applied"),

@@ -10,7 +10,7 @@ import time
 
 from nodes import BIN, Node, check, configured, equal
 
-UNKNOWN = "; whether the change was made is unknown"
+UNKNOWN = "; it is unknown whether the change was made"
 
 
 def tool(node, *args):
@@ -21,7 +21,7 @@ def tool(node, *args):
 
 def frozen(node):
     node.process.send_signal(signal.SIGSTOP)
-    return "node '%s' (pid %d) has not answered for " % (node.name, node.process.pid)
+    return "node '%s' (pid %d) has not replied for " % (node.name, node.process.pid)
 
 
 def thawed(node):
@@ -68,7 +68,7 @@ def test_frozen():
     check("a request that takes long and was not read", words + "2 s" in err and UNKNOWN not in err, err)
     check("it answers again", node.ctl("net", "show")[0] == 0)
     rc, _, err = node.ctl("ping", "--timeout", "3", "127.0.0.99@tcp")
-    check("a ping that takes long says nothing of the node", "has not answered" not in err, (rc, err))
+    check("a ping that takes long says nothing of the node", "has not replied" not in err, (rc, err))
     for text in ("x", "0", "-1", "2d"):
         rc, out, err = node.ctl("--wait", text, "net", "show")
         check("--wait %s" % text, rc == 2 and not out and "--wait must be" in err and "'%s'" % text in err, (rc, err))
@@ -82,7 +82,7 @@ def test_killed():
         time.sleep(0.5)
         node.kill()
         _, err = asks.communicate(timeout=60)
-        ended = "node '%s' ended while it was asked" % node.name
+        ended = "node '%s' ended before it replied" % node.name
         check("%s: it ended" % args[1], asks.returncode and ended in err, err)
         equal("%s: is there doubt" % args[1], UNKNOWN in err, doubt)
 

@@ -55,7 +55,7 @@ BAD = [
     ("ack-timeout --message PUT", "'message' is no parameter of 'ack-timeout', which has " + CUT_HAS),
     ("reply-timeout --delay 5ms", "'delay' is no parameter of 'reply-timeout', which has " + CUT_HAS),
     ("drop --permille x", "--permille must be 0 to 1000, not 'x'"),
-    ("drop --count 1 --random", "--random is invalid with --count option: it belongs to 'fault outcome add'"),
+    ("drop --count 1 --random", "--random is invalid with --count option: use 'lnetctl fault outcome add' instead"),
     ("delay --count 1", "missing mandatory parameters: 'latency'"),
     ("delay --latency 5ms --jitter 5", "--jitter must be 0 to 24h, with a unit (ns, us, ms, s, m or h), not 5"),
 ]
@@ -67,7 +67,7 @@ NO_SELECTION = ["cut add", "duplicate add", "corrupt add", "ack-timeout add", "r
 
 FILES = [
     ("faults: 5\n", "line 1: 'faults' must be a sequence"),
-    ("faults:\n- 5\n", "line 2: a rule must be a mapping"),
+    ("faults:\n- 5\n", "line 2: each fault rule must be a mapping"),
     ("faults:\n- { permille: 5 }\n", "line 2: 'kind' is missing"),
     ("faults:\n- { kind: cut, source: '*' }\n- kind: drop\n  permille: much\n",
      "line 4: 'permille': 'much' must be a number from 0 to 1000"),
@@ -233,7 +233,7 @@ def test_rules_files():
         for how in (("plan", "-"), ("apply", "-"), ("import",), ("fault", "import")):
             rc, out, err = node.ctl(*how, stdin=head + text)
             check("%s of %r: it selects no messages" % (how, text), rc == 234 and not out and
-                  "line %d: a rule needs a key that selects messages: " % (head.count("\n") + 2) in placed(err) and
+                  "line %d: a fault rule must have a key " % (head.count("\n") + 2) in placed(err) and
                   "'*' selects all" in err, (rc, out, err))
     equal("nothing of all this came or went", rules(node), before)
     rc, _, err = node.ctl("fault", "import", stdin="faults:\n" + "- { kind: cut, source: '*' }\n" * 1000)

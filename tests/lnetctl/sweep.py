@@ -129,12 +129,12 @@ def mistakes(command):
     enough, takes = ["1"] * command["words_min"], ["--" + option["name"] for option in command.get("options", ())]
     more = command["words_max"] + 1
     if command["raw"]:
-        yield words + ["x"] * more, ("unexpected word 'x'", name, command["word"])
+        yield words + ["x"] * more, ("unexpected argument 'x'", name, command["word"])
         return
     for wrong in ("--frobnicate", "-Z"):
-        yield words + [wrong] + enough, ("'%s'" % wrong, name, *(takes or ["takes no option"]))
+        yield words + [wrong] + enough, ("'%s'" % wrong, name, *(takes or ["accepts no options"]))
     if more > 0:
-        yield words + ["x"] * more, ("unexpected word 'x'", name, command["word"] or "takes no word")
+        yield words + ["x"] * more, ("unexpected argument 'x'", name, command["word"] or "accepts no arguments")
     for option in command.get("options", ()):
         for line, said in option_mistakes(option):
             yield words + line, said
@@ -265,7 +265,7 @@ def sweep_tunables(node):
             fixed = name in STOCK_WORDS and any(words in err for words in STOCK_WORDS[name])
             check("set %s %s: the message has name, value and what is accepted" % (name, value),
                   fixed or re.search("must be .*, not '?%s" % re.escape(value), err) and name in err or
-                  "it takes " in err and "not '%s'" % value in err, err)
+                  "it must be " in err and "not '%s'" % value in err, err)
     check("no value changed the node", state_of(node) == before)
 
 
@@ -317,12 +317,12 @@ def test_sweep_acts():
     for word in ("off", "default"):
         node.ok("set", "routing", word)
     check("it is off, or stops", re.search(r"enable: [02]\n", node.ok("routing", "show")), node.ok("routing", "show"))
-    for line, said in (("fault cut add --local_nid 10.9.9.9@tcp", "--local_nid 10.9.9.9@tcp is not an interface"),
+    for line, said in (("fault cut add --local_nid 10.9.9.9@tcp", "--local_nid must be an interface of this node"),
                        ("udsp add --src tcp --idx 9", "--idx must be 0 to 0, not 9"),
                        ("peer add --prim_nid 0.0.0.0@tcp", "0.0.0.0@tcp is not the address of a peer"),
-                       ("drain", "Missing nid argument: drain [--wait [TIME]] NID...: take interfaces of this node"),
+                       ("drain", "Missing nid argument: drain [--wait [TIME]] NID...: end the use of interfaces"),
                        ("set hedge", "Missing value argument: set hedge VALUE"),
-                       ("set retry_count", "VALUE (how many times a message is retransmitted, 0 to 255; 0: never)"),
+                       ("set retry_count", "VALUE (how many times a message is retried, 0 to 255; 0: never)"),
                        ("peer add --prim_nid 10.9.9.9@tcp --nid ::@tcp", "not the address of a peer")):
         rc, out, err = node.ctl(*line.split())
         check(line, (rc, out) == (2, "") and said in err, (rc, err))

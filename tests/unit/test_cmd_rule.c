@@ -216,7 +216,7 @@ static const struct {
 	  "del:\n    faults:\n        - id: 1\n          kind: cut\n"
 	  "          source: 10.0.0.1@tcp\n          seed: 1\n          to: 1h\n"
 	  "add:\n    faults:\n" DROP },
-	{ "faults:\n- 5\n", "f line 2 column 3: a rule must be a mapping" },
+	{ "faults:\n- 5\n", "f line 2 column 3: each fault rule must be a mapping" },
 	{ "faults: 5\n", "f line 1 column 1: 'faults' must be a sequence" },
 	{ "faults:\n- rate: 5\n", "f line 2 column 3: 'kind' is missing" },
 	{ "faults:\n- { kind: cut, source: '*' }\n- kind: explode\n",
@@ -224,7 +224,7 @@ static const struct {
 	{ "faults:\n- kind: cut\n  rate: 0\n",
 	  "f line 3 column 3: 'rate': '0' must be a number from 1 to 4294967295" },
 	{ "faults:\n- kind: cut\n  rate: { a: 1 }\n",
-	  "f line 3 column 3: 'rate' must be one value or a short list" },
+	  "f line 3 column 3: the value of 'rate' must be one value or a short list" },
 	{ "faults:\n- kind: delay\n  rate: 5\n", "f line 2 column 3: 'delay' needs 'delay'" },
 };
 
@@ -277,11 +277,13 @@ static void test_apply(void)
 	UNIT_EQUAL(r.permille, 10, "is as the file says");
 	UNIT_EQUAL(lnetctl_import(w.c, FILE_OF(doc, "f"), LNETCTL_IMPORT_DEL, NULL),
 		   -EINVAL, "no name");
-	UNIT_TEXT(lnetctl_error(w.c)->text,
-		  "f line 2 column 3: a rule is deleted by its 'name' or its 'id'", "it says so");
+	UNIT_TEXT(
+		lnetctl_error(w.c)->text,
+		"f line 2 column 3: to delete a fault rule, the file must have its 'name' or 'id'",
+		"it says so");
 	UNIT_EQUAL(lnetctl_apply(w.c, FILE_OF(none, "f"), NULL), -ENODATA, "an empty section");
-	UNIT_TEXT(lnetctl_error(w.c)->text, "f: the document has no section: --empty "
-		  "deletes all interfaces, peers and routes", "it names the remedy");
+	UNIT_TEXT(lnetctl_error(w.c)->text, "f: the file has no sections; with --empty, "
+		  "it deletes all interfaces, peers and routes", "it names the remedy");
 	UNIT_EQUAL(lnet_rule_last(w.ln), 4, "and deletes nothing");
 	empty.doc = none;
 	UNIT_EQUAL(lnetctl_apply(w.c, &empty, NULL), 0, "one that is meant");

@@ -79,7 +79,7 @@ static void test_yaml_deep(void)
 
 	memset(text, '[', sizeof(text));
 	UNIT_EQUAL(lnetctl_yaml_read(in, &doc, why, sizeof(why)), -EINVAL, "deep");
-	CU_ASSERT_STRING_EQUAL(why, "line 1 column 18: nested too deeply");
+	CU_ASSERT_STRING_EQUAL(why, "line 1 column 18: mappings and lists are nested too deeply");
 	fclose(in);
 }
 

@@ -223,7 +223,7 @@ static void test_refused(void)
 		{ { .dst = "1.2.3.4@tcp 1.2.3.5@tcp" }, -EINVAL,
 		  "invalid value '1.2.3.4@tcp 1.2.3.5@tcp' for key 'dst'" },
 		{ { .src = "2001:db8::/32@tcp" }, -EOPNOTSUPP,
-		  "stock LNet has no policies for '2001:db8::/32@tcp'" },
+		  "stock LNet does not support selection policies for '2001:db8::/32@tcp'" },
 		{ { .src = "tcp", .rte = "tcp1", .priority = LNETCTL_UNSET }, -EINVAL,
 		  "src and rte cannot be combined" },
 		{ { .src = "tcp", .dst = "o2ib", .rte = "gni", .priority = LNETCTL_UNSET }, -EINVAL,

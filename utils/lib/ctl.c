@@ -137,7 +137,7 @@ static int op_talk(struct lnetctl *c, const struct ctl_op *op, struct lnetctl_no
 	int rc = request_encode(&req, body);
 
 	if (rc == -E2BIG)
-		snprintf(call.text, sizeof(call.text), "a request has at most 64 KiB");
+		snprintf(call.text, sizeof(call.text), "the request is longer than 64 KiB");
 	call.attrs = req.buf;
 	call.len = req.len;
 	if (!rc && c->trans && !reply)

@@ -153,7 +153,8 @@ static int trans_begin(struct import *im, bool commit)
 
 	if (rc == -EOPNOTSUPP && commit)
 		return ctl_fail(im->c, rc, "set", "apply",
-				"this node has no transactions, which apply needs");
+				"'lnetctl apply' requires a node with transactions, which stock "
+				"LNet does not have");
 	return commit || (rc != -EOPNOTSUPP && rc != -EPERM && rc != -EACCES) ? rc : 0;
 }
 
@@ -189,8 +190,9 @@ static int empty_check(struct lnetctl *c, const struct lnetctl_file *file)
 {
 	if (file->flags & LNETCTL_FILE_EMPTY || has_section(file->doc))
 		return 0;
-	return ctl_fail(c, -ENODATA, "add", "import", "%s%sthe document has no section: "
-			"--empty deletes all interfaces, peers and routes",
+	return ctl_fail(c, -ENODATA, "add", "import",
+			"%s%sthe file has no sections; with --empty, it deletes all interfaces, "
+			"peers and routes",
 			file->name ? file->name : "", file->name ? ": " : "");
 }
 

@@ -82,7 +82,7 @@ int import_text(struct import *im, const char *object, const struct lnetctl_node
 	*res = n ? n->text : NULL;
 	if (!n || (n->kind != LNETCTL_MAP && n->kind != LNETCTL_SEQ))
 		return 0;
-	snprintf(text, sizeof(text), "'%s' must be one word", key);
+	snprintf(text, sizeof(text), "the value of '%s' must be one word", key);
 	return import_refuse(im, object, n, text);
 }
 

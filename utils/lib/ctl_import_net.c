@@ -65,13 +65,15 @@ static int read_cpts(struct import *im, const struct lnetctl_node *map, char *bu
 	if (cpt->kind != LNETCTL_SEQ) {
 		len = (size_t)snprintf(buf, size, cpt->text && *cpt->text == '[' ? "%s" : "[%s]",
 				       cpt->text ? cpt->text : "");
-		return len < size ? 0 : import_refuse(im, "net", cpt, "bad CPT list");
+		return len < size ? 0
+				  : import_refuse(im, "net", cpt,
+						  "'CPT' must be a list of CPTs such as [0,1]");
 	}
 	for (n = cpt->first; n && len + 2 < size; n = n->next)
 		len += (size_t)snprintf(buf + len, size - len, "%s%s", len ? "," : "[",
 					n->text ? n->text : "");
 	if (!len || len + 2 > size)
-		return import_refuse(im, "net", cpt, "bad CPT list");
+		return import_refuse(im, "net", cpt, "'CPT' must be a list of CPTs such as [0,1]");
 	strcpy(buf + len, "]");
 	return 0;
 }
@@ -93,7 +95,8 @@ static int first_interface(struct import *im, struct ni_item *item)
 	free(all);
 	return i < nr ? 0
 		      : import_refuse(im, "net", item->at,
-				      "no interface is named, and none is up");
+				      "the rule names no interface, and no interface of the system "
+				      "is up");
 }
 
 /* Reads "eth0" or "eth0[0,1]"; its CPTs replace those of the item. */
@@ -103,7 +106,9 @@ static int read_name(struct import *im, const struct lnetctl_node *intf, struct 
 	char cpts[sizeof(item->cpts)];
 
 	if (!text || !*text)
-		return import_refuse(im, "net", intf, "an interface must have a name");
+		return import_refuse(
+			im, "net", intf,
+			"each item of 'interfaces' must have the name of an interface");
 	if (ctl_interface_next(&text, item->name, sizeof(item->name), cpts, sizeof(cpts)) != 1 ||
 	    *text)
 		return import_refuse(im, "net", intf, "bad name of an interface");
@@ -183,7 +188,9 @@ static int ni_items(struct import *im, const struct lnetctl_node *net,
 
 	im->trans.at = ni;
 	if (ni->kind != LNETCTL_MAP)
-		return import_refuse(im, "net", ni, "an interface must be a mapping");
+		return import_refuse(im, "net", ni,
+				     "each item of 'local NI(s)' must be a mapping, such as '- "
+				     "nid: 10.0.0.1@tcp'");
 	lnetctl_net_init(&item.n);
 	rc = import_part(im, "net", ni, "interfaces", IMPORT_MAP | IMPORT_SEQ, &intf);
 	rc = rc ? rc : ni_nid_read(im, ni, &item.nid);
@@ -196,7 +203,7 @@ static int ni_items(struct import *im, const struct lnetctl_node *net,
 		return rc;
 	if (item.nid && !import_net_same(nid_net_text(item.nid), item.net))
 		return import_refuse(im, "net", lnetctl_find(ni, "nid"),
-				     "the NID is not on the net that it is listed under");
+				     "the net of 'nid' must be that of its 'net type'");
 	if (item.nid && lnetctl_find(ni, "status") && has_by_name(intf, item.nid))
 		item.nid = NULL;
 	if (item.nid) {
@@ -218,7 +225,7 @@ int import_net_item(struct import *im, const struct lnetctl_node *net, ni_item_f
 
 	im->trans.at = net;
 	if (!type)
-		return import_refuse(im, "net", net, "a net must begin with its 'net type'");
+		return import_refuse(im, "net", net, "each item of 'net' must have a 'net type'");
 	if (!strcmp(type, "lo"))
 		return 0;
 	rc = import_part(im, "net", net, "local NI(s)", IMPORT_SEQ, &nis);
@@ -284,7 +291,8 @@ static int in_ranges(struct import *im, const struct local_address *a,
 	for (; n; n = n->next) {
 		rc = address_matches(a, n->text ? n->text : "");
 		if (rc < 0)
-			return import_refuse(im, "ip2nets", n, "not a pattern of addresses");
+			return import_refuse(im, "ip2nets", n,
+					     "not a valid pattern of IP addresses");
 		found |= rc;
 	}
 	return found;
@@ -382,7 +390,8 @@ static int one_rule(struct import *im, struct rules *r, const struct lnetctl_nod
 
 	im->trans.at = rule;
 	if (!item.net)
-		return import_refuse(im, "ip2nets", rule, "a rule must begin with its 'net-spec'");
+		return import_refuse(im, "ip2nets", rule,
+				     "each item of 'ip2nets' must have a 'net-spec'");
 	if (lnetctl_find(r->applied, item.net))
 		return 0;
 	lnetctl_net_init(&item.n);

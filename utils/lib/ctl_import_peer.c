@@ -30,7 +30,7 @@ static int nids_append(struct import *im, const struct lnetctl_node *pni, char *
 	char *longer;
 
 	if (!nid || !*nid)
-		return import_refuse(im, "peer", pni, "an entry of 'peer ni' needs a 'nid'");
+		return import_refuse(im, "peer", pni, "each item of 'peer ni' must have a 'nid'");
 	if (asprintf(&longer, "%s%s%s", *list, **list ? "," : "", nid) < 0)
 		return ctl_fail(im->c, -ENOMEM, import_verb(im), "peer", NULL);
 	free(*list);
@@ -79,7 +79,8 @@ int import_peer(struct import *im, const struct lnetctl_node *peer)
 	if (im->how == LNETCTL_IMPORT_EXEC)
 		return import_refuse(im, "import", peer, "invalid key 'peer'");
 	if (!primary)
-		return import_refuse(im, "peer", peer, "a peer must have its 'primary nid'");
+		return import_refuse(im, "peer", peer,
+				     "each item of 'peer' must have a 'primary nid'");
 	if (im->how == LNETCTL_IMPORT_SHOW)
 		return peer_import_show(im, primary);
 	if (im->how == LNETCTL_IMPORT_ADD && import_peer_dynamic(peer))
@@ -156,7 +157,8 @@ static int portals_read(struct import *im, const struct lnetctl_node *rule, uint
 	if (n->text && *n->text && *n->text != '-')
 		*portals = strtoull(n->text, &end, 0);
 	if (!end || *end || errno)
-		return import_refuse(im, "fault", n, "'fa_ptl_mask' must be a number of 64 bits");
+		return import_refuse(im, "fault", n,
+				     "'fa_ptl_mask' must be a number of at most 64 bits");
 	return 0;
 }
 
@@ -169,7 +171,7 @@ int import_fault_read(struct import *im, const struct lnetctl_node *rule, struct
 
 	memset(f, 0, sizeof(*f));
 	if (rule->kind != LNETCTL_MAP)
-		return import_refuse(im, "fault", rule, "a rule must be a mapping");
+		return import_refuse(im, "fault", rule, "each fault rule must be a mapping");
 	if (!type || (strcmp(type, "drop") && strcmp(type, "delay"))) {
 		snprintf(text, sizeof(text), "'rule_type' must be drop or delay, not '%.40s'",
 			 type ? type : "");
@@ -185,10 +187,10 @@ int import_fault_read(struct import *im, const struct lnetctl_node *rule, struct
 		return rc;
 	if (im->how == LNETCTL_IMPORT_ADD && !f->source && !f->dest && !f->local && !f->portals &&
 	    !v.messages)
-		return import_refuse(im, "fault", rule,
-				     "a rule needs a key that selects messages: fa_src, fa_dst, "
-				     "fa_local_nid, fa_msg_mask or fa_ptl_mask; fa_src '*' selects "
-				     "all");
+		return import_refuse(
+			im, "fault", rule,
+			"a fault rule must have a key that selects messages: fa_src, fa_dst, "
+			"fa_local_nid, fa_msg_mask or fa_ptl_mask; fa_src '*' selects all");
 	f->messages = (unsigned int)v.messages;
 	f->rate = (unsigned int)v.rate;
 	f->interval = (unsigned int)v.interval;

@@ -250,7 +250,7 @@ static int net_do(struct lnetctl *c, const struct ctl_op *op, const struct lnetc
 
 	if (!n->net + !n->nids + !n->ip2net != 2)
 		return ctl_fail(c, -EINVAL, op->verb, op->object,
-				"name a net, a list of NIDs, or rules");
+				"exactly one of a net, a list of NIDs and ip2nets rules is needed");
 	body = lnetctl_add_seq(NULL, NULL);
 	if (!body)
 		return ctl_fail(c, -ENOMEM, op->verb, op->object, NULL);
@@ -374,8 +374,10 @@ static int net_set_stock(struct lnetctl *c, const char *net, const char *nid, in
 	int rc;
 
 	if (nid && conns_per_peer != LNETCTL_UNSET)
-		return ctl_fail(c, -EOPNOTSUPP, "set", "net", "stock LNet sets conns-per-peer of "
-				"all interfaces, not of %s: 'net set --all'", nid);
+		return ctl_fail(c, -EOPNOTSUPP, "set", "net",
+				"stock LNet cannot set conns-per-peer of %s alone, only of all "
+				"interfaces: use 'net set --all'",
+				nid);
 	rc = lnetctl_net_show(c, net, 0, false, &doc);
 	if (!rc)
 		rc = health_each(c, doc, nid, health);
@@ -414,8 +416,9 @@ int lnetctl_lnd_timeout(struct lnetctl *c, const char *net, int64_t seconds)
 	int rc;
 
 	if (lnet_net_parse(&id, net) || lnet_net_type(id) != LNET_LND_TCP)
-		return ctl_fail(c, -EINVAL, "set", "net", "net '%s' has no lnd_timeout: "
-				"expected a net such as tcp or tcp1", net);
+		return ctl_fail(c, -EINVAL, "set", "net",
+				"net '%s' has no lnd_timeout; only TCP nets such as tcp1 have it",
+				net);
 	if (seconds < 0)
 		return ctl_fail(c, -EINVAL, "set", "net", "lnd_timeout must be 0 or more");
 	snprintf(text, sizeof(text), "%lld", (long long)seconds);

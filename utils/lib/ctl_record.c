@@ -92,7 +92,10 @@ static int read_head(struct lnetctl *c, struct lnet_rec_head *head, uint64_t *si
 	lnetctl_doc_free(doc);
 	if (!rc && head->size != sizeof(struct lnet_rec))
 		rc = -EPROTO;
-	return rc ? ctl_fail(c, rc, "dump", WHAT, "the node's recordings are of another kind") : 0;
+	return rc ? ctl_fail(c, rc, "dump", WHAT,
+			     "the node sends trace records in a format that this lnetctl does not "
+			     "know")
+		  : 0;
 }
 
 struct dump {

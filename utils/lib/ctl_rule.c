@@ -117,8 +117,9 @@ static int rule_import_del(struct import *im, const struct lnetctl_node *rule)
 	const char *name = lnetctl_text(rule, "name"), *id = lnetctl_text(rule, "id");
 
 	if (!name && !id)
-		return import_refuse(im, "faults", rule,
-				     "a rule is deleted by its 'name' or its 'id'");
+		return import_refuse(
+			im, "faults", rule,
+			"to delete a fault rule, the file must have its 'name' or 'id'");
 	return del_by(im, name ? "name" : "id", name ? name : id);
 }
 
@@ -154,8 +155,8 @@ int import_rule_selects(struct import *im, const struct lnetctl_node *rule)
 		if (lnetctl_find(rule, keys[i]))
 			return 0;
 	return import_refuse(im, "faults", rule,
-			     "a rule needs a key that selects messages: source, dest, local_nid, "
-			     "message or portal; source '*' selects all");
+			     "a fault rule must have a key that selects messages: source, dest, "
+			     "local_nid, message or portal; source '*' selects all");
 }
 
 int import_rule(struct import *im, const struct lnetctl_node *rule)
@@ -164,7 +165,7 @@ int import_rule(struct import *im, const struct lnetctl_node *rule)
 
 	im->trans.at = rule;
 	if (rule->kind != LNETCTL_MAP)
-		return import_refuse(im, "faults", rule, "a rule must be a mapping");
+		return import_refuse(im, "faults", rule, "each fault rule must be a mapping");
 	switch (im->how) {
 	case LNETCTL_IMPORT_ADD:
 		rc = lnetctl_rule_add(im->c, rule);

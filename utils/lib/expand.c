@@ -73,7 +73,7 @@ static int expansion_nid_add(struct expansion *x, const char *item)
 	if (!net_has_hosts(net) || strchr(host, ':') || !host[strspn(host, "0123456789.")])
 		return lnetctl_add_text(x->nids, NULL, item) ? 0 : -ENOMEM;
 	if (ctl_host_resolve(host, addr, sizeof(addr)))
-		return expansion_reject(x, "a host that is not known", host);
+		return expansion_reject(x, "host not found", host);
 	snprintf(text, sizeof(text), "%.*s%s@%s", (int)(begin - item), item, addr, net);
 	return lnetctl_add_text(x->nids, NULL, text) ? 0 : -ENOMEM;
 }
@@ -110,13 +110,13 @@ static int item_expand(struct expansion *x, const char *item)
 	const char *open = strchr(item, '['), *close = strchr(item, ']'), *net = strchr(item, '@');
 
 	if (strchr(item, '*') || strstr(item, "<?>"))
-		return expansion_reject(x, "a NID list takes no wildcards", item);
+		return expansion_reject(x, "a list of NIDs must not have wildcards", item);
 	if (!net || net == item || !net[1])
-		return expansion_reject(x, "a NID is written ADDRESS@NET", item);
+		return expansion_reject(x, "not a valid NID, which is written ADDRESS@NET", item);
 	if (open && close && open < close && close < net)
 		return group_expand(x, item, open, close);
 	if (open || close)
-		return expansion_reject(x, "brackets do not match", item);
+		return expansion_reject(x, "opening and closing brackets do not match", item);
 	if (x->nr == NIDS_MAX) {
 		snprintf(x->why, x->why_size, "more NIDs than allowed (%d)", NIDS_MAX);
 		return -E2BIG;
@@ -151,7 +151,7 @@ int lnetctl_nids_expand(const char *list, struct lnetctl_node **nids, char *why,
 		char item[ITEM_MAX];
 
 		if (!len || len >= sizeof(item)) {
-			rc = expansion_reject(&x, "an empty or too long item in the list", all);
+			rc = expansion_reject(&x, "the list has an item that is empty or too long", all);
 			break;
 		}
 		memcpy(item, list, len);

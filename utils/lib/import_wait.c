@@ -28,9 +28,11 @@ static void interface_check(const struct lnetctl_file *file, const struct lnetct
 	if (if_nametoindex(name))
 		return;
 	names_list(here, sizeof(here));
-	fprintf(file->notes, "%s%sline %u column %u: there is no interface '%s' (here: %s): the "
-		"node waits for it\n", file->name ? file->name : "", file->name ? " " : "",
-		intf->line, intf->column, name, here);
+	fprintf(file->notes,
+		"%s%sline %u column %u: there is no interface '%s' (here: %s): the node adds it as "
+		"soon as it exists\n",
+		file->name ? file->name : "", file->name ? " " : "", intf->line, intf->column, name,
+		here);
 }
 
 static void ni_check(const struct lnetctl_file *file, const struct lnetctl_node *ni)

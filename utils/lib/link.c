@@ -123,8 +123,10 @@ static void none_text(const char *node, int err, char *why, size_t size)
 		snprintf(why, size, "no node '%s' in network namespace %s; nodes here: %s", node,
 			 netns, names);
 	else
-		snprintf(why, size, "no node '%s' in network namespace %s, nor any other: "
-			 "is lnetd running?", node, netns);
+		snprintf(why, size,
+			 "no node '%s' in network namespace %s, nor any other node: is lnetd "
+			 "running?",
+			 node, netns);
 }
 
 static int open_user(struct link *l, const char *node, char *why, size_t why_size)
@@ -136,11 +138,11 @@ static int open_user(struct link *l, const char *node, char *why, size_t why_siz
 	snprintf(l->name, sizeof(l->name), "%s", node);
 	l->type = LNET_NL_USER_TYPE;
 	if (rc) {
-		snprintf(why, why_size, "no netlink socket: %s", strerror(-rc));
+		snprintf(why, why_size, "cannot open a netlink socket: %s", strerror(-rc));
 		return rc;
 	}
 	if (slash && node_user(node, slash, &uid)) {
-		snprintf(why, why_size, "there is no user like that in '%s'", node);
+		snprintf(why, why_size, "the user in the node name '%s' does not exist", node);
 		return -EINVAL;
 	}
 	rc = try_user(l, slash ? slash + 1 : node, uid);
@@ -313,14 +315,15 @@ static void silence_text(const struct link *l, struct link_call *call, const cha
 
 	if (pid)
 		snprintf(process, sizeof(process), " (pid %d)", pid);
-	snprintf(call->text, sizeof(call->text), "node '%s'%s has not answered for %g s%s",
+	snprintf(call->text, sizeof(call->text), "node '%s'%s has not replied for %g s%s",
 		 l->name, process, ms / 1000.0, rest);
 }
 
 /* Writes the error of a request without a reply. */
 static int no_reply_explain(const struct link *l, struct link_call *call, int rc)
 {
-	const char *rest = may_have_changed(call) ? "; whether the change was made is unknown" : "";
+	const char *rest =
+		may_have_changed(call) ? "; it is unknown whether the change was made" : "";
 
 	if (!l->port)
 		return rc;
@@ -328,13 +331,13 @@ static int no_reply_explain(const struct link *l, struct link_call *call, int rc
 		snprintf(call->text, sizeof(call->text),
 			 "node '%s' has ended: the request did not reach it", l->name);
 	else if (rc == -ECONNRESET)
-		snprintf(call->text, sizeof(call->text), "node '%s' ended while it was asked%s",
+		snprintf(call->text, sizeof(call->text), "node '%s' ended before it replied%s",
 			 l->name, rest);
 	else if (rc == -ETIMEDOUT)
 		silence_text(l, call, rest);
 	else if (rc == -EAGAIN)
 		snprintf(call->text, sizeof(call->text),
-			 "node '%s' does not read its requests: this request did not reach it",
+			 "node '%s' does not read requests: this request did not reach it",
 			 l->name);
 	return rc == -EAGAIN ? -ETIMEDOUT : rc;
 }
@@ -479,7 +482,7 @@ static int talk_receive(struct talk *t)
 			on_datagram(t, buf, (size_t)n);
 		} else if (n > 0 && from.nl_pid == t->l->port) {
 			snprintf(t->call->text, sizeof(t->call->text),
-				 "the node answers as user %u, not as %u", creds ? creds->uid : 0,
+				 "the node runs as user %u, not as user %u", creds ? creds->uid : 0,
 				 t->l->uid);
 			rc = -EPERM;
 		}
@@ -610,7 +613,7 @@ static int talk_again(struct link *l, struct link_call *call, struct nlmsghdr *h
 	if (open_kernel(&other)) {
 		socket_close(&other);
 		snprintf(call->text, sizeof(call->text),
-			 "the node has gone: the kernel has no LNet any more");
+			 "the node has ended: the LNet module is no longer loaded");
 		return -ECONNRESET;
 	}
 	if (other.type == l->type) {

@@ -106,7 +106,8 @@ int plan_peer(struct plan *p, const struct lnetctl_node *peer)
 
 	p->im.trans.at = peer;
 	if (!primary)
-		return import_refuse(&p->im, "peer", peer, "a peer must have its 'primary nid'");
+		return import_refuse(&p->im, "peer", peer,
+				     "each item of 'peer' must have a 'primary nid'");
 	rc = import_peer_mr(&p->im, peer, &mr);
 	rc = rc ? rc : import_peer_nids(&p->im, peer, &nids);	/* checks the list */
 	if (rc)

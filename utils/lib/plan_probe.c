@@ -103,7 +103,8 @@ static int ni_probe(struct plan *p, const struct lnetctl_node *ni, unsigned int 
 	if (rc == -EADDRINUSE)
 		return ctl_fail(p->im.c, rc, "add", "import",
 				"cannot add %s: address and port are in use (another node of this "
-				"machine? see accept_port)", nid);
+				"machine? see accept_port)",
+				nid);
 	return 0;	/* other errors may concern only the caller */
 }
 

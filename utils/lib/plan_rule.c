@@ -21,7 +21,8 @@ static int rule_param_read(struct plan *p, const struct lnetctl_node *n, struct 
 
 	if (n->kind == LNETCTL_MAP || n->kind == LNETCTL_SEQ) {
 		value = text;
-		snprintf(err, sizeof(err), "'%.40s' must be one value or a short list", n->key);
+		snprintf(err, sizeof(err), "the value of '%.40s' must be one value or a short list",
+			 n->key);
 		if (n->kind == LNETCTL_MAP || !import_rule_list(n, text, sizeof(text)))
 			return import_refuse(&p->im, "faults", n, err);
 	}
@@ -37,7 +38,7 @@ static int plan_rule_read(struct plan *p, const struct lnetctl_node *rule, struc
 
 	p->im.trans.at = rule;
 	if (rule->kind != LNETCTL_MAP)
-		return import_refuse(&p->im, "faults", rule, "a rule must be a mapping");
+		return import_refuse(&p->im, "faults", rule, "each fault rule must be a mapping");
 	if (!kind)
 		return import_refuse(&p->im, "faults", rule, "'kind' is missing");
 	lnet_rule_init(r, lnet_rule_kind_find(kind));

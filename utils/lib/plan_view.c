@@ -92,9 +92,10 @@ static int note_moved(struct plan *p, struct lnetctl_node *notes, const struct l
 	char text[512];
 
 	other = other ? other : staying(p, NULL);
-	snprintf(text, sizeof(text), "rail %s is removed and added again: its traffic %s%s (%s)",
-		 nid, other ? "moves to " : "has no other interface",
-		 other ? name_of(other) : "", lnetctl_text(m, "what"));
+	snprintf(text, sizeof(text),
+		 "interface %s is removed and added again: its traffic %s%s (%s)", nid,
+		 other ? "moves to " : "has no other interface", other ? name_of(other) : "",
+		 lnetctl_text(m, "what"));
 	return lnetctl_add_text(notes, NULL, text) ? 0 : plan_nomem(p);
 }
 
@@ -109,7 +110,8 @@ static int notes_add(struct plan *p)
 		rc = notes ? 0 : plan_nomem(p);
 	}
 	if (!rc && p->unconfigured &&
-	    !lnetctl_add_text(notes, NULL, "the node is not configured: apply configures it"))
+	    !lnetctl_add_text(notes, NULL,
+			      "the node is not configured: 'lnetctl apply' configures it"))
 		rc = plan_nomem(p);
 	for (m = p->moved->first; m && !rc; m = m->next)
 		rc = note_moved(p, notes, m);

@@ -170,7 +170,8 @@ static int value_parse(const struct lnetctl_node *n, const struct param *p, int6
 		return lnetctl_num(&initial, val);
 	if (!lnetctl_num(n, val))
 		return 0;
-	snprintf(why, size, "invalid value '%s' for key '%s': stock LNet has whole numbers",
+	snprintf(why, size,
+		 "invalid value '%s' for key '%s': stock LNet accepts only whole numbers",
 		 n->text ? n->text : "", n->key);
 	return -EINVAL;
 }

@@ -70,7 +70,8 @@ static int policy_words(const struct lnetctl_node *item, uint32_t *words, char *
 		memcpy(&words[nr++], tags[i], sizeof(tags[i]));
 		rc = end_words(text, words + nr);
 		if (rc == -EOPNOTSUPP)
-			snprintf(why, size, "stock LNet has no policies for '%s'", text);
+			snprintf(why, size,
+				 "stock LNet does not support selection policies for '%s'", text);
 		else if (rc < 0)
 			snprintf(why, size, "invalid value '%s' for key '%s'", text, keys[i]);
 		if (rc < 0)

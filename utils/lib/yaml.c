@@ -69,7 +69,7 @@ static int read_map(struct reader *r, const yaml_node_t *n, struct lnetctl_node 
 		int rc;
 
 		if (!key || key->type != YAML_SCALAR_NODE)
-			return reader_fail(r, n, -EINVAL, "a key must be a word");
+			return reader_fail(r, n, -EINVAL, "a key must be a plain text");
 		if (lnetctl_find(map, (char *)key->data.scalar.value)) {
 			snprintf(r->why, r->why_size,
 				 "line %zu column %zu: the key '%s' occurs twice",
@@ -105,7 +105,7 @@ static int read_node(struct reader *r, struct lnetctl_node *parent, const char *
 	struct lnetctl_node *node;
 
 	if (depth > YAML_DEPTH_MAX)
-		return reader_fail(r, n, -EINVAL, "nested too deeply");
+		return reader_fail(r, n, -EINVAL, "mappings and lists are nested too deeply");
 	if (n->type == YAML_MAPPING_NODE) {
 		kind = LNETCTL_MAP;
 	} else if (n->type == YAML_SEQUENCE_NODE) {
@@ -141,7 +141,9 @@ static int read_document(struct reader *r, struct lnetctl_node **doc)
 		return *doc ? 0 : -ENOMEM;
 	}
 	if (root->type != YAML_MAPPING_NODE)
-		return reader_fail(r, root, -EINVAL, "the file must be a mapping of sections");
+		return reader_fail(
+			r, root, -EINVAL,
+			"the file must be a mapping whose keys are sections, such as 'net'");
 	rc = read_node(r, NULL, NULL, (int)(root - r->doc->nodes.start) + 1, 0, doc);
 	if (rc) {
 		lnetctl_doc_free(*doc);
@@ -182,14 +184,14 @@ static bool has_nul(const yaml_event_t *event)
 static const char *event_fault(const yaml_event_t *event, int depth, unsigned int nr_docs)
 {
 	if (event->type == YAML_ALIAS_EVENT)
-		return "aliases are not taken (quote a text that begins with '*')";
+		return "aliases are not supported (quote a text that begins with '*')";
 	if (has_tag(event))
-		return "tags are not taken (quote a text that begins with '!')";
+		return "tags are not supported (quote a text that begins with '!')";
 	if (has_nul(event))
-		return "a text ends with its NUL";
+		return "a text must not contain a NUL character";
 	if (nr_docs > 1)
-		return "a file is one document";
-	return depth > YAML_DEPTH_MAX + 1 ? "nested too deeply" : NULL;
+		return "the file must have only one YAML document";
+	return depth > YAML_DEPTH_MAX + 1 ? "mappings and lists are nested too deeply" : NULL;
 }
 
 /* Writes the parser's error. libyaml does not always report missing memory as such. */
@@ -284,7 +286,7 @@ static int read_text(FILE *in, char **text, size_t *len, char *why, size_t why_s
 		if (longer && !ferror(in))
 			continue;
 		snprintf(why, why_size, "%s",
-			 longer ? "cannot be read" : "the file is longer than 64 MiB");
+			 longer ? "cannot read the file" : "the file is longer than 64 MiB");
 		return -EINVAL;
 	}
 	return 0;

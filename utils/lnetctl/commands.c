@@ -32,13 +32,16 @@ static int run_unconfigure(struct tool *t)
 }
 
 static const struct opt configure_opts[] = {
-	{ "all", 'a', ARG_NONE, "load the nets that module parameters name" },
-	{ "large", 'l', ARG_NONE, "interfaces may have IPv6 addresses" },
+	{ "all", 'a', ARG_NONE,
+	  "also add the interfaces that the module parameters networks or ip2nets name" },
+	{ "large", 'l', ARG_NONE,
+	  "accepted for scripts of stock LNet: IPv6 addresses are always permitted" },
 	END
 };
 static const struct command lnet_commands[] = {
 	{ "configure", "bring LNet up with its loopback interface", run_configure, configure_opts },
-	{ "unconfigure", "remove all interfaces, peers and rules", run_unconfigure },
+	{ "unconfigure", "remove all interfaces, peers, routes and rules of the node",
+	  run_unconfigure },
 	END
 };
 
@@ -69,7 +72,8 @@ static int run_ping(struct tool *t)
 static const struct opt ping_opts[] = {
 	{ "source", 's', ARG_NID, "NID of this node to ping from" },
 	{ "timeout", 't', ARG_TIME,
-	  "seconds to wait (5, 0.3) or 300ms; default: transaction_timeout", 0, TIME_DAY },
+	  "time to wait for a reply, in seconds (5, 0.3) or with a unit (300ms); default: the "
+	  "tunable transaction_timeout", 0, TIME_DAY },
 	END
 };
 
@@ -90,7 +94,8 @@ static int run_discover(struct tool *t)
 }
 
 static const struct opt discover_opts[] = {
-	{ "force", 'f', ARG_NONE, "tell it our interfaces, too, though it knows them" },
+	{ "force", 'f', ARG_NONE,
+	  "push this node's interfaces to the peer even if the peer has the current list" },
 	END
 };
 
@@ -176,7 +181,7 @@ static int run_routing_show(struct tool *t)
 }
 
 static const struct command global_commands[] = {
-	{ "show", "show the tunables", run_global_show },
+	{ "show", "show all tunables with their values", run_global_show },
 	END
 };
 static int run_limits_show(struct tool *t)
@@ -188,29 +193,35 @@ static int run_limits_show(struct tool *t)
 }
 
 static const struct opt limits_opts[] = {
-	{ "at-bound", 0, ARG_NONE, "only bounds that are reached now or have acted" },
+	{ "at-bound", 0, ARG_NONE,
+	  "only bounds that are reached now or have been reached since the last reset" },
 	END
 };
 static const struct command limits_commands[] = {
-	{ "show", "show how much of each bound is in use, and its largest user", run_limits_show,
-	  limits_opts },
+	{ "show",
+	  "show each bound on resources with its largest use and the peer, address or interface "
+	  "that has this use",
+	  run_limits_show, limits_opts },
 	END
 };
 static const struct command stats_commands[] = {
-	{ "show", "show the statistics", run_stats_show },
-	{ "reset", "start all statistics again", run_stats_reset },
+	{ "show", "show the counters of the node", run_stats_show },
+	{ "reset", "set all counters of the node, its interfaces and peers to 0", run_stats_reset },
 	END
 };
 static const struct command node_commands[] = {
 	{ "list", "list the nodes of this network namespace", run_node_list, .offline = true },
-	{ "show", "show which node answers", run_node_show },
+	{ "show", "show name, version and process of the node that receives the commands",
+	  run_node_show },
 	END
 };
 
 /* ---- the tree -------------------------------------------------------------------------------- */
 
 static const struct command routing_commands[] = {
-	{ "show", "show what a router's buffers are, and whether it routes", run_routing_show },
+	{ "show",
+	  "show the sizes of the router buffer pools, and whether the node forwards messages",
+	  run_routing_show },
 	END
 };
 
@@ -219,46 +230,65 @@ const struct command lnetctl_commands[] = {
 	{ "route", "route {add | del | show}", .sub = route_commands },
 	{ "net", "net {add | del | show | set}", .sub = net_commands },
 	{ "routing", "routing {show}", .sub = routing_commands },
-	{ "set", "set NAME VALUE: set a tunable; `global show' lists them, 'default' is a value",
+	{ "set",
+	  "set NAME VALUE: set a tunable; `global show' lists the tunables, and the VALUE "
+	  "'default' restores the default",
 	  run_set_other, .sub = set_commands, .raw = true, .words_min = 1, .words_max = 2,
 	  .word = "NAME VALUE" },
-	{ "import", "import [--add | --del | --show | --exec] [FILE]", run_import, import_opts,
-	  .words_max = 1, .word = "FILE", .word_arg = ARG_FILE, .clash = "add del show exec" },
-	{ "export", "export [--backup] [FILE]", run_export, export_opts,
-	  .words_max = 1, .word = "FILE", .word_arg = ARG_FILE },
-	{ "plan", "plan FILE: show the changes that apply would make", run_plan, plan_opts,
-	  .words_min = 1, .words_max = 1, .word = "FILE", .word_arg = ARG_FILE },
-	{ "apply", "apply FILE: make the node equal to the file", run_apply, apply_opts,
-	  .words_min = 1, .words_max = 1, .word = "FILE", .word_arg = ARG_FILE },
+	{ "import",
+	  "import [--add | --del | --show | --exec] [FILE]: add, delete or show the objects that a "
+	  "YAML file describes",
+	  run_import, import_opts, .words_max = 1, .word = "FILE", .word_arg = ARG_FILE,
+	  .clash = "add del show exec" },
+	{ "export",
+	  "export [--backup] [FILE]: write the configuration and state of the node as YAML",
+	  run_export, export_opts, .words_max = 1, .word = "FILE", .word_arg = ARG_FILE },
+	{ "plan", "plan FILE: show the changes that `apply' would make to the node", run_plan,
+	  plan_opts, .words_min = 1, .words_max = 1, .word = "FILE", .word_arg = ARG_FILE },
+	{ "apply",
+	  "apply FILE: change the configuration of the node to that of the file, completely or not "
+	  "at all",
+	  run_apply, apply_opts, .words_min = 1, .words_max = 1, .word = "FILE",
+	  .word_arg = ARG_FILE },
 	{ "stats", "stats {show | reset}", .sub = stats_commands },
 	{ "limits", "limits {show}", .sub = limits_commands },
 	{ "debug", "debug {recovery | peer | record | nidlist}", .sub = debug_commands },
 	{ "global", "global {show}", .sub = global_commands },
 	{ "peer", "peer {add | del | show | list | set}", .sub = peer_commands },
-	{ "ping", "ping [--source NID] [--timeout SECONDS] NID[,NID...]", run_ping, ping_opts,
-	  .words_min = 1, .words_max = WORDS_ANY, .word = "NID", .word_arg = ARG_NIDS },
-	{ "discover", "discover [--force] NID[,NID...]", run_discover, discover_opts,
-	  .words_min = 1, .words_max = WORDS_ANY, .word = "NID", .word_arg = ARG_NIDS },
-	{ "service-id", "print the service ID of o2ib", run_service_id, .offline = true },
+	{ "ping",
+	  "ping [--source NID] [--timeout SECONDS] NID[,NID...]: ping peers, and show the NIDs of "
+	  "each",
+	  run_ping, ping_opts, .words_min = 1, .words_max = WORDS_ANY, .word = "NID",
+	  .word_arg = ARG_NIDS },
+	{ "discover", "discover [--force] NID[,NID...]: learn the NIDs of peers, and show them",
+	  run_discover, discover_opts, .words_min = 1, .words_max = WORDS_ANY, .word = "NID",
+	  .word_arg = ARG_NIDS },
+	{ "service-id", "print the service ID of InfiniBand nets (o2ib)", run_service_id,
+	  .offline = true },
 	{ "udsp", "udsp {add | del | show}", .sub = udsp_commands },
 	{ "fault", "fault KIND {add | del | show}, fault {show | import | export}",
 	  .sub = fault_commands },
-	{ "setup-mrrouting", "set up the system's routes for interfaces on one net",
+	{ "setup-mrrouting",
+	  "set up the system's IP routes for several interfaces on one IP subnet",
 	  run_setup_mrrouting, .offline = true },
-	{ "setup-sysctl", "set up the system's neighbour tables for many peers", run_setup_sysctl,
-	  .offline = true },
-	{ "cpt-of-nid", "cpt-of-nid NID...: which CPT handles it", run_cpt_of_nid,
-	  .words_min = 1, .words_max = WORDS_ANY, .word = "NID", .word_arg = ARG_NIDS },
+	{ "setup-sysctl", "set the sizes of the system's neighbour tables for many peers",
+	  run_setup_sysctl, .offline = true },
+	{ "cpt-of-nid", "cpt-of-nid NID...: show the CPT that handles messages of each NID",
+	  run_cpt_of_nid, .words_min = 1, .words_max = WORDS_ANY, .word = "NID",
+	  .word_arg = ARG_NIDS },
 	{ "node", "node {list | show}", .sub = node_commands },
-	{ "explain", "explain NID: which path a request to a peer would take now, and why",
+	{ "explain", "explain NID: show which path a request to a peer would use now, and why",
 	  run_explain, .words_min = 1, .words_max = 1, .word = "NID", .word_arg = ARG_NID },
-	{ "drill", "drill --peer NID: cut a rail for a while, and tell what requests noticed",
+	{ "drill",
+	  "drill --peer NID: cut one rail to a peer for some time, and report the effect on "
+	  "requests",
 	  run_drill, drill_opts, .need = "peer" },
 	{ "drain",
-	  "drain [--wait [TIME]] NID...: take interfaces of this node out of service without loss",
-	  run_drain, drain_opts,
-	  .words_min = 1, .words_max = WORDS_ANY, .word = "NID", .word_arg = ARG_NIDS },
-	{ "undrain", "undrain NID...: put drained interfaces back into service", run_undrain,
+	  "drain [--wait [TIME]] NID...: end the use of interfaces of this node without loss of "
+	  "messages",
+	  run_drain, drain_opts, .words_min = 1, .words_max = WORDS_ANY, .word = "NID",
+	  .word_arg = ARG_NIDS },
+	{ "undrain", "undrain NID...: use drained interfaces of this node again", run_undrain,
 	  .words_min = 1, .words_max = WORDS_ANY, .word = "NID", .word_arg = ARG_NIDS },
 	END
 };

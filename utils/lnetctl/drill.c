@@ -185,7 +185,8 @@ static int old_rule_remove(struct drill *d)
 	busy = state && !old;
 	lnetctl_doc_free(doc);
 	if (busy)
-		return tool_refuse("drill", "rail", -EBUSY, "a drill is under way: the rule '%s'",
+		return tool_refuse("drill", "rail", -EBUSY,
+				   "another drill is in progress: its fault rule '%s' exists",
 				   RULE);
 	return old ? tool_done(d->t, cut_rule_set(d, false)) : 0;
 }
@@ -210,15 +211,16 @@ static int baseline_measure(struct drill *d)
 			return 0;
 		if (took[nr] < 0)
 			return tool_refuse("drill", "peer", -EHOSTUNREACH,
-					   "%s does not answer, with nothing cut", d->peer);
+					   "peer %s does not reply, although no rail is cut",
+					   d->peer);
 	} while (++nr < SAMPLES && drill_now_ms() < end);
 	qsort(took, nr, sizeof(took[0]), is_more);
 	d->usual = took[nr / 2];
 	d->share = share(d);
 	if (d->share || drill_is_over(d))
 		return 0;
-	return tool_refuse("drill", "rail", -EINVAL, "no request to %s goes over %s", d->peer,
-			   d->rail);
+	return tool_refuse("drill", "rail", -EINVAL, "requests to %s do not use the rail %s",
+			   d->peer, d->rail);
 }
 
 static int rail_cut(struct drill *d)
@@ -243,8 +245,9 @@ static int rail_cut(struct drill *d)
 	}
 	rc = cut_rule_set(d, false);
 	if (rc == -ENOENT && !drill_is_over(d))
-		return tool_refuse("drill", "rail", rc, "the rule was taken away, or the node "
-				   "began anew, before the cut was over");
+		return tool_refuse("drill", "rail", rc,
+				   "the fault rule was deleted, or the node was restarted, before "
+				   "the end of the cut");
 	call_check(d, rc == -ENOENT ? 0 : rc);
 	return 0;
 }
@@ -324,9 +327,10 @@ static int course(struct drill *d)
 	if (rc)
 		return rc;
 	if (d->err)
-		return tool_refuse("drill", "rail", d->err, "the node does not answer any more: %s",
+		return tool_refuse("drill", "rail", d->err, "the node no longer replies: %s",
 				   d->why);
-	return tool_refuse("drill", "rail", -EINTR, "stopped, and the rail is back");
+	return tool_refuse("drill", "rail", -EINTR,
+			   "stopped by a signal; the rail is no longer cut");
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
@@ -393,8 +397,10 @@ static int rail_check(struct tool *t, const char *rail)
 		return tool_done(t, rc);
 	known = tool_is_ni(doc, rail);
 	lnetctl_doc_free(doc);
-	return known ? 0 : tool_usage("--rail %s is not an interface of this node ('lnetctl net "
-				      "show' lists them)", rail);
+	return known ? 0
+		     : tool_usage("--rail must be an interface of this node ('lnetctl net show' "
+				  "lists them), not %s",
+				  rail);
 }
 
 int run_drill(struct tool *t)
@@ -416,17 +422,19 @@ int run_drill(struct tool *t)
 	if (rail)
 		snprintf(d.rail, sizeof(d.rail), "%s", rail);
 	else if (!rail_find(&d))
-		return tool_refuse("drill", "peer", -EHOSTUNREACH, "there is no path to %s",
+		return tool_refuse("drill", "peer", -EHOSTUNREACH, "no path to %s",
 				   d.peer);
 	return guarded(&d);
 }
 
 const struct opt drill_opts[] = {
-	{ "rail", 'r', ARG_NID, "NID of this node to cut; default: the one a request would use" },
+	{ "rail", 'r', ARG_NID,
+	  "interface of this node whose rail is cut, as a NID; default: the one that the next "
+	  "request would use" },
 	{ "peer", 'p', ARG_NID, "NID of the peer that receives the requests" },
-	{ "count", 'c', ARG_NUM, "number of cuts, 1 to 1000; default 1", 1, 1000 },
-	{ "rate", 0, ARG_NUM, "requests per second, 1 to 1000; default 100", 1, 1000 },
-	{ "duration", 'd', ARG_TIME, "length of a cut, 100ms to 600s; default 2s",
-	  100 * TIME_MS, 600 * TIME_S },
+	{ "count", 'c', ARG_NUM, "number of cuts of the rail, 1 to 1000; default 1", 1, 1000 },
+	{ "rate", 0, ARG_NUM, "requests to the peer per second, 1 to 1000; default 100", 1, 1000 },
+	{ "duration", 'd', ARG_TIME, "length of a cut, 100ms to 600s; default 2s", 100 * TIME_MS,
+	  600 * TIME_S },
 	{ .name = NULL }
 };

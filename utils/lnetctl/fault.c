@@ -53,8 +53,8 @@ static int read_interval(struct tool *t, struct lnetctl_fault *f)
 	unsigned int ms = 0;
 
 	if (text && (lnetctl_ms_parse(text, &ms) || ms % 1000))
-		return tool_usage("--interval must be whole seconds in a rule of this form, not "
-				  "'%s'", text);
+		return tool_usage("--interval must be whole seconds in a rule with options of "
+				  "stock LNet only, not '%s'", text);
 	f->interval = ms / 1000;
 	return 0;
 }
@@ -142,8 +142,9 @@ static int fault_rule_add(struct tool *t)
 	int rc = -ENOMEM;
 
 	if (stock)
-		rc = tool_usage("--%s is invalid with --%s option: it belongs to "
-				"'fault outcome add'", stock, any_of(t, more_names));
+		rc = tool_usage(
+			"--%s is invalid with --%s option: use 'lnetctl fault outcome add' instead",
+			stock, any_of(t, more_names));
 	else if (rule && lnetctl_add_text(rule, "kind", is_delay(t) ? "delay" : "drop") &&
 		 add_options(rule, t, same_names) && add_options(rule, t, more_names) &&
 		 fault_time_add(rule, t, "interval", "interval") &&
@@ -158,7 +159,7 @@ static int fault_rule_add(struct tool *t)
 /* The command has done its work, so its status is 0. */
 static int id_unknown(const char *why)
 {
-	fprintf(stderr, "lnetctl: the rule is added, but its ID could not be read: %s\n", why);
+	fprintf(stderr, "lnetctl: the rule was added, but its ID could not be read: %s\n", why);
 	return 0;
 }
 
@@ -263,69 +264,89 @@ static int run_reset(struct tool *t)
 	return fault_done(t, lnetctl_fault_reset(t->c, is_delay(t)), "reset", is_delay(t));
 }
 
-#define COMMON_OPTS										\
-	{ "source", 's', ARG_MATCH, "source of the message: NID, *@net or *" },			\
-	{ "dest", 'd', ARG_MATCH, "destination: NID, *@net or *" },				\
-	{ "rate", 'r', ARG_NUM, "act on one message in N", 1, UINT32_MAX },			\
-	{ "interval", 'i', ARG_TIME, "act on one message per N seconds", 1, TIME_DAY },	\
-	{ "portal", 'p', ARG_NUM, "only PUT and GET to portal 0 to 63; repeatable", 0, 63,	\
-	  .many = true },									\
-	{ "message", 'm', ARG_WORD, "only PUT, ACK, GET or REPLY; may be repeated",		\
-	  .words = message_names, .many = true },						\
-	{ "local_nid", 'o', ARG_MATCH, "only over this interface" },				\
-	{ "rule_type", 't', ARG_TEXT, "accepted" },						\
-	{ "permille", 0, ARG_NUM, "probability per message, instead of the rate", 0, 1000 },	\
-	{ "count", 0, ARG_NUM, "act on at most N messages", 1, UINT64_MAX },			\
-	{ "seed", 0, ARG_NUM, "seed of the rule's random values", 0, UINT64_MAX },		\
-	{ "from", 0, ARG_SPAN, "begin this time after the rule was added, as 500ms", 0,	\
-	  TIME_DAY },										\
-	{ "to", 0, ARG_SPAN, "end this time after the rule was added", 1, TIME_DAY },		\
-	{ "period", 0, ARG_SPAN, "length of an on-off period", 2, TIME_DAY },			\
-	{ "duty", 0, ARG_NUM, "active part of a period, permille; needs period", 1, 999 },	\
-	{ "name", 0, ARG_TEXT, "name of the rule", .form = RULE_NAME_FORM }
+#define COMMON_OPTS									\
+	{ "source", 's', ARG_MATCH, "only messages from this source: NID, *@net or *" },\
+	{ "dest", 'd', ARG_MATCH, "only messages to this destination: NID, *@net or *" },\
+	{ "rate", 'r', ARG_NUM, "act on one message of every N", 1, UINT32_MAX },	\
+	{ "interval", 'i', ARG_TIME,							\
+	  "act on one message in each interval of this length: seconds (5), or with a "	\
+	  "unit (500ms)", 1, TIME_DAY },						\
+	{ "portal", 'p', ARG_NUM,							\
+	  "only PUTs and GETs to this portal, 0 to 63; may be repeated", 0, 63, .many = true },\
+	{ "message", 'm', ARG_WORD,							\
+	  "only messages of this type: PUT, ACK, GET or REPLY; may be repeated",	\
+	  .words = message_names, .many = true },					\
+	{ "local_nid", 'o', ARG_MATCH,							\
+	  "only messages over this interface of the node: NID, *@net or *" },		\
+	{ "rule_type", 't', ARG_TEXT, "accepted for scripts of stock LNet, without effect" },\
+	{ "permille", 0, ARG_NUM,							\
+	  "probability to act on a message, in permille; instead of --rate", 0, 1000 },	\
+	{ "count", 0, ARG_NUM, "act on at most N messages", 1, UINT64_MAX },		\
+	{ "seed", 0, ARG_NUM, "seed of the rule's random values", 0, UINT64_MAX },	\
+	{ "from", 0, ARG_SPAN, "begin to act this time after the rule was added, as 500ms", 0,\
+	  TIME_DAY },									\
+	{ "to", 0, ARG_SPAN, "end to act this time after the rule was added, as 10s", 1,\
+	  TIME_DAY },									\
+	{ "period", 0, ARG_SPAN,							\
+	  "length of a period, as 2s: the rule is active only in the first part of each", 2,\
+	  TIME_DAY },									\
+	{ "duty", 0, ARG_NUM, "active part of each period, in permille; requires --period", 1,\
+	  999 },									\
+	{ "name", 0, ARG_TEXT, "name by which the rule is shown and deleted",		\
+	  .form = RULE_NAME_FORM }
 
 static const struct opt drop_opts[] = {
 	COMMON_OPTS,
 	{ "health_error", 'e', ARG_WORD,
-	  "how sending fails, as remote_timeout, or random; may be repeated",
+	  "the outcome with which sending fails, such as remote_timeout, or random; may be "
+	  "repeated",
 	  .words = error_names, .many = true },
-	{ "random", 'n', ARG_NONE, "any moment of the interval" },
-	{ "drop_all", 'x', ARG_NONE, "every message" },
-	{ "when", 'w', ARG_WORD, "with health_error: before, posted or completed",
+	{ "random", 'n', ARG_NONE,
+	  "drop each message with probability 1/2, instead of one per interval; requires "
+	  "--interval" },
+	{ "drop_all", 'x', ARG_NONE, "drop every message that the other options select" },
+	{ "when", 'w', ARG_WORD,
+	  "with --health_error: sending fails before the driver has the message, when it is "
+	  "posted, or when it is completed",
 	  .words = when_names },
-	{ "at", 0, ARG_WORD, "any, send or receive: where it acts", .words = at_names },
+	{ "at", 0, ARG_WORD, "drop messages that the node sends, receives, or both (any)",
+	  .words = at_names },
 	{ .name = NULL }
 };
 static const struct opt delay_opts[] = {
 	COMMON_OPTS,
-	{ "latency", 'l', ARG_TIME, "how long: seconds (1, 0.3) or 300ms", TIME_MS, TIME_DAY },
-	{ "jitter", 0, ARG_SPAN, "random additional time, at most this, as 5ms", 0, TIME_DAY },
+	{ "latency", 'l', ARG_TIME,
+	  "delay of each message, in seconds (1, 0.3) or with a unit (300ms)", TIME_MS, TIME_DAY },
+	{ "jitter", 0, ARG_SPAN, "longest random time that is added to the delay, as 5ms", 0,
+	  TIME_DAY },
 	{ .name = NULL }
 };
 static const struct opt del_opts[] = {
-	{ "all", 'a', ARG_NONE, "all rules" },
-	{ "source", 's', ARG_MATCH, "only rules with this source" },
-	{ "dest", 'd', ARG_MATCH, "only rules with this destination" },
-	{ "id", 'i', ARG_NUM, "only the rule with this ID in `fault show'", 1, UINT32_MAX },
+	{ "all", 'a', ARG_NONE, "all rules of this kind" },
+	{ "source", 's', ARG_MATCH, "only rules with this --source" },
+	{ "dest", 'd', ARG_MATCH, "only rules with this --dest" },
+	{ "id", 'i', ARG_NUM, "only the rule with this ID, which `fault show' prints", 1,
+	  UINT32_MAX },
 	{ "name", 'n', ARG_TEXT, "only the rule with this name", .form = RULE_NAME_FORM },
 	{ .name = NULL }
 };
 
 const struct command drop_commands[] = {
-	{ "add", "drop messages", fault_command_add, drop_opts, .clash = "rate interval drop_all" },
+	{ "add", "add a rule that drops messages", fault_command_add, drop_opts,
+	  .clash = "rate interval drop_all" },
 	{ "del", "delete drop rules", fault_command_del, del_opts,
 	  .clash = "all source id name;all dest id name" },
 	{ "show", "show drop rules", fault_command_show },
-	{ "reset", "start their counters again", run_reset },
+	{ "reset", "set the counters of all drop rules to 0", run_reset },
 	{ .name = NULL }
 };
 const struct command delay_commands[] = {
-	{ "add", "delay messages", fault_command_add, delay_opts,
+	{ "add", "add a rule that delays messages", fault_command_add, delay_opts,
 	  .clash = "rate interval", .need = "latency" },
 	{ "del", "delete delay rules", fault_command_del, del_opts,
 	  .clash = "all source id name;all dest id name" },
 	{ "show", "show delay rules", fault_command_show },
-	{ "reset", "start their counters again", run_reset },
+	{ "reset", "set the counters of all delay rules to 0", run_reset },
 	{ .name = NULL }
 };
 const struct command fault_commands[] = {
@@ -342,10 +363,15 @@ const struct command fault_commands[] = {
 	{ "outcome", "outcome {add | del | show}", .sub = rule_commands },
 	{ "ack-timeout", "ack-timeout {add | del | show}", .sub = rule_commands },
 	{ "reply-timeout", "reply-timeout {add | del | show}", .sub = rule_commands },
-	{ "show", "show all rules of these kinds, and drop and delay rules with their options",
+	{ "show",
+	  "show all fault rules with their parameters; of stock's drop and delay rules, only those "
+	  "with options of this project",
 	  run_rules_show },
-	{ "import", "import [--add | --del | --show] [FILE]: a list of rules under `faults'",
+	{ "import",
+	  "import [--add | --del | --show] [FILE]: add, delete or show the fault rules of a YAML "
+	  "file, a list under the key `faults'",
 	  run_import, import_opts, .words_max = 1, .word = "FILE", .clash = "add del show exec" },
-	{ "export", "print these rules as import takes them", run_rules_export },
+	{ "export", "print the fault rules in the form that `fault import' reads",
+	  run_rules_export },
 	{ .name = NULL }
 };

@@ -10,30 +10,32 @@
 #include "tool.h"
 
 const struct opt import_opts[] = {
-	{ "add", 'a', ARG_NONE, "add what the file describes; the default" },
-	{ "del", 'd', ARG_NONE, "delete it" },
-	{ "show", 's', ARG_NONE, "show it as it is" },
-	{ "exec", 'e', ARG_NONE, "carry out what is a command (ping)" },
-	{ "old-api", 'o', ARG_NONE, "accepted" },
-	{ "strict", 0, ARG_NONE, "reject unknown keys" },
+	{ "add", 'a', ARG_NONE, "add the objects that the file describes (default)" },
+	{ "del", 'd', ARG_NONE, "delete the objects that the file describes" },
+	{ "show", 's', ARG_NONE, "show the present state of the objects that the file describes" },
+	{ "exec", 'e', ARG_NONE, "execute the commands in the file (ping, discover)" },
+	{ "old-api", 'o', ARG_NONE, "accepted for scripts of stock LNet, without effect" },
+	{ "strict", 0, ARG_NONE, "reject a file with unknown keys" },
 	{ .name = NULL }
 };
 
 const struct opt export_opts[] = {
-	{ "backup", 'b', ARG_NONE, "only what builds the same configuration again" },
+	{ "backup", 'b', ARG_NONE, "only the configuration, without state and counters" },
 	{ .name = NULL }
 };
 
 const struct opt plan_opts[] = {
-	{ "check", 'c', ARG_NONE, "exit status 1 if there are differences" },
-	{ "empty", 0, ARG_NONE, "accept a file without a section: delete everything" },
-	{ "strict", 0, ARG_NONE, "reject unknown keys" },
+	{ "check", 'c', ARG_NONE, "end with exit status 1 if the node differs from the file" },
+	{ "empty", 0, ARG_NONE,
+	  "accept a file without sections, which deletes all interfaces, peers and routes" },
+	{ "strict", 0, ARG_NONE, "reject a file with unknown keys" },
 	{ .name = NULL }
 };
 
 const struct opt apply_opts[] = {
-	{ "empty", 0, ARG_NONE, "accept a file without a section: delete everything" },
-	{ "strict", 0, ARG_NONE, "reject unknown keys" },
+	{ "empty", 0, ARG_NONE,
+	  "accept a file without sections, which deletes all interfaces, peers and routes" },
+	{ "strict", 0, ARG_NONE, "reject a file with unknown keys" },
 	{ .name = NULL }
 };
 
@@ -271,7 +273,7 @@ static int plan_show(struct tool *t, struct lnetctl_node *plan)
 			old_and_new(line);
 	lnetctl_plan_summary(plan, text, sizeof(text));
 	if (!lnetctl_add_text(plan, "summary", text)) {
-		fprintf(stderr, "lnetctl: no memory to show the plan; summary: %s\n", text);
+		fprintf(stderr, "lnetctl: not enough memory to show the plan; summary: %s\n", text);
 		lnetctl_doc_free(plan);
 		return -ENOMEM;
 	}

@@ -94,9 +94,11 @@ static int command_help(const char *path, const struct command *table, int argc,
 		help_all(path, table);
 	}
 	if (!*path && !cmd)
-		puts("before a command:\n"
-		     "\t--node: name of the node; default: LNET_NODE, else the kernel, else lnetd\n"
-		     "\t--wait: how long to wait for its replies, as 5 or 300ms; default 30s\n"
+		puts("options before a command:\n"
+		     "\t--node: name of the node that receives the command; default: the "
+		     "variable LNET_NODE, else kernel, else lnetd\n"
+		     "\t--wait: longest time to wait for a reply of the node, as 5 or 300ms; "
+		     "default 30s\n"
 		     "\t--json: print JSON instead of YAML\n"
 		     "manual: lnetctl(8)");
 	return 0;
@@ -134,7 +136,7 @@ static void on_silence(void *arg, const char *node, int pid, unsigned int ms)
 		snprintf(process, sizeof(process), " (pid %d)", pid);
 	fflush(stdout);
 	fprintf(stderr,
-		NAME ": node '%s'%s has not answered for 2 s; waiting up to %g s (--wait)\n", node,
+		NAME ": node '%s'%s has not replied for 2 s; waiting up to %g s (--wait)\n", node,
 		process, ms / 1000.0);
 }
 
@@ -284,8 +286,9 @@ static int global_options(struct tool *t, int argc, char **argv, int *first)
 			break;
 	}
 	if (rc == -ENOENT && is_option(argv[*first]))
-		return tool_usage("unrecognized option '%s': before a command lnetctl takes "
-				  "--node, --wait and --json", argv[*first]);
+		return tool_usage("unrecognized option '%s': before a command, lnetctl accepts "
+				  "--node, --wait and --json",
+				  argv[*first]);
 	return rc == -ENOENT ? 0 : rc;
 }
 

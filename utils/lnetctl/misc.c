@@ -71,37 +71,40 @@ static int run_record_dump(struct tool *t)
 }
 
 static const struct opt record_start_opts[] = {
-	{ "size", 's', ARG_TEXT, "memory for it, in bytes (16M, 64k); default 16M",
+	{ "size", 's', ARG_TEXT, "memory for trace records, in bytes (16M, 64k); default 16M",
 	  .form = "a number of bytes, as 16M or 64k" },
 	{ .name = NULL }
 };
 static const struct command record_commands[] = {
-	{ "start", "keep what the node decides", run_record_start, record_start_opts },
-	{ "stop", "keep no more; what there is stays", run_record_stop },
-	{ "show", "how much there is", run_record_show },
-	{ "dump", "dump FILE: write what there is, for lnetsim --replay", run_record_dump,
-	  .words_min = 1, .words_max = 1, .word = "FILE" },
+	{ "start", "start the flight recorder, which stores inputs and decisions of the node",
+	  run_record_start, record_start_opts },
+	{ "stop", "stop the flight recorder; its trace records remain", run_record_stop },
+	{ "show", "show size and use of the flight recorder", run_record_show },
+	{ "dump", "dump FILE: write the trace records to FILE, which `lnetsim --replay' reads",
+	  run_record_dump, .words_min = 1, .words_max = 1, .word = "FILE" },
 	{ .name = NULL }
 };
 
 static const struct opt recovery_opts[] = {
-	{ "local", 'l', ARG_NONE, "interfaces of this node" },
-	{ "peer", 'p', ARG_NONE, "interfaces of peers" },
+	{ "local", 'l', ARG_NONE, "show interfaces of this node" },
+	{ "peer", 'p', ARG_NONE, "show interfaces of peers" },
 	{ .name = NULL }
 };
 static const struct opt peer_opts[] = {
 	{ "nid", 'k', ARG_NID, "any NID of the peer" },
-	{ "prim_nid", 'p', ARG_NID, "the same" },
+	{ "prim_nid", 'p', ARG_NID, "the same as --nid" },
 	{ .name = NULL }
 };
 const struct command debug_commands[] = {
-	{ "recovery", "show interfaces that are below full health", run_recovery, recovery_opts,
+	{ "recovery", "show interfaces with less than full health", run_recovery, recovery_opts,
 	  .clash = "local peer", .need = "local peer" },
-	{ "peer", "write a peer's state to the node's log", run_peer, peer_opts,
+	{ "peer", "write the state of a peer to the log of the node", run_peer, peer_opts,
 	  .clash = "nid prim_nid", .need = "nid prim_nid" },
 	{ "record", "record {start | stop | show | dump}", .sub = record_commands },
-	{ "nidlist", "nidlist PATTERN [NID]: does the NID match the pattern?", run_nidlist,
-	  .offline = true, .raw = true, .words_min = 1, .words_max = 2, .word = "PATTERN [NID]" },
+	{ "nidlist",
+	  "nidlist PATTERN [NID]: show how PATTERN is parsed, and whether NID matches it",
+	  run_nidlist, .offline = true, .raw = true, .words_min = 1, .words_max = 2,
+	  .word = "PATTERN [NID]" },
 	{ .name = NULL }
 };
 

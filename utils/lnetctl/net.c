@@ -139,7 +139,8 @@ static void conns_note(struct tool *t)
 	struct lnetctl_node *doc;
 
 	if (lnetctl_node_show(t->c, &doc) == -EOPNOTSUPP)
-		fputs("note: stock LNet sets conns-per-peer of all nets\n", stderr);
+		fputs("note: stock LNet has set conns-per-peer of all nets, not only of this one\n",
+		      stderr);
 	lnetctl_doc_free(doc);
 }
 
@@ -203,8 +204,10 @@ static void drain_note(struct tool *t)
 	up = tool_nis_up(doc);
 	lnetctl_doc_free(doc);
 	if (!up)
-		fprintf(stderr, "note: no other interface of this node is up: it uses %s all the "
-			"same\n", t->rest[0]);
+		fprintf(stderr,
+			"note: the drained interface %s stays in use, because no other interface "
+			"of this node is up\n",
+			t->rest[0]);
 }
 
 /* Messages sent and received by the drained interfaces so far; -1: no reply of the node. */
@@ -284,7 +287,7 @@ int run_undrain(struct tool *t)
 
 const struct opt drain_opts[] = {
 	{ "wait", 'w', ARG_WAIT,
-	  "wait at most this time (default 10s) until they carry no messages",
+	  "wait at most this time (default 10s) until the interfaces send and receive no messages",
 	  TIME_MS, TIME_DAY },
 	END
 };
@@ -294,59 +297,75 @@ const struct opt drain_opts[] = {
 static const char *const link_words[] = { "up", "down", NULL };
 
 static const struct opt net_add_opts[] = {
-	{ "net", 'n', ARG_NET, "net name, as tcp or tcp1" },
-	{ "if", 'i', ARG_TEXT, "interfaces, as eth0,eth1[0,1]", .form = INTERFACES_FORM },
-	{ "nid", 0, ARG_NIDS, "NIDs to add, instead of net and interfaces" },
-	{ "ip2net", 'p', ARG_TEXT, "rules instead, as 'tcp(eth0) 10.0.*.*; tcp1 10.1.*.*'",
+	{ "net", 'n', ARG_NET, "net of the interfaces, as tcp or tcp1" },
+	{ "if", 'i', ARG_TEXT, "interfaces of the system, as eth0,eth1[0,1]; brackets contain CPTs",
+	  .form = INTERFACES_FORM },
+	{ "nid", 0, ARG_NIDS, "NIDs to add, instead of --net and --if" },
+	{ "ip2net", 'p', ARG_TEXT,
+	  "rules that select net and interfaces by IP address, as 'tcp(eth0) 10.0.*.*; tcp1 "
+	  "10.1.*.*'",
 	  .form = "rules such as tcp(eth0) 10.0.*.*; tcp1 10.1.*.*" },
-	{ "peer-timeout", 't', ARG_NUM, "seconds until an unresponsive peer is dead; 0: never",
+	{ "peer-timeout", 't', ARG_NUM,
+	  "peer timeout in seconds; accepted for scripts of stock LNet, without effect",
 	  NI_MIN_peer_timeout, NI_MAX_peer_timeout },
-	{ "peer-credits", 'c', ARG_NUM, "messages in flight to one peer interface",
+	{ "peer-credits", 'c', ARG_NUM, "messages that may be in flight to one peer interface",
 	  NI_MIN_peer_credits, NI_MAX_peer_credits },
-	{ "peer-buffer-credits", 'b', ARG_NUM, "router buffers one peer may hold",
-	  NI_MIN_peer_buffer_credits, NI_MAX_peer_buffer_credits },
-	{ "credits", 'r', ARG_NUM, "messages in flight over the interface",
+	{ "peer-buffer-credits", 'b', ARG_NUM,
+	  "router buffers that messages of one peer interface may use", NI_MIN_peer_buffer_credits,
+	  NI_MAX_peer_buffer_credits },
+	{ "credits", 'r', ARG_NUM, "messages that may be in flight over the interface",
 	  NI_MIN_credits, NI_MAX_credits },
-	{ "cpt", 's', ARG_TEXT, "CPTs to use, as [0,1]", .form = "a list such as [0,1] or 0-3" },
-	{ "conns-per-peer", 'm', ARG_NUM, "connections of a kind per peer; 0: by link speed",
+	{ "cpt", 's', ARG_TEXT, "CPTs that the interface uses, as [0,1]",
+	  .form = "a list such as [0,1] or 0-3" },
+	{ "conns-per-peer", 'm', ARG_NUM,
+	  "TCP connections of each type (bulk data, control) to a peer interface; 0: by link speed",
 	  NI_MIN_conns_per_peer, NI_MAX_conns_per_peer },
-	{ "skip-mr-route-setup", 'k', ARG_NONE, "do not run ksocklnd-config afterwards" },
-	{ "auth-key", 'a', ARG_NUM, "accepted, for kfi nets", 0, UINT32_MAX },
-	{ "traffic-class", 'T', ARG_TEXT, "accepted, for kfi nets; up to 127 characters",
+	{ "skip-mr-route-setup", 'k', ARG_NONE,
+	  "do not run the script ksocklnd-config after the interface was added" },
+	{ "auth-key", 'a', ARG_NUM,
+	  "authentication key of a kfi net; accepted for scripts of stock LNet", 0, UINT32_MAX },
+	{ "traffic-class", 'T', ARG_TEXT,
+	  "traffic class of a kfi net, up to 127 characters; accepted for scripts of stock LNet",
 	  .max = 127 },
-	{ "tos", 0, ARG_NUM, "IP type of service, -1: default", NI_MIN_tos, NI_MAX_tos },
+	{ "tos", 0, ARG_NUM,
+	  "IP type of service of the interface's connections; -1: the driver's default", NI_MIN_tos,
+	  NI_MAX_tos },
 	END
 };
 static const struct opt net_del_opts[] = {
-	{ "net", 'n', ARG_NET, "net name" },
-	{ "if", 'i', ARG_TEXT, "only these interfaces of it", .form = INTERFACES_FORM },
-	{ "nid", 0, ARG_NIDS, "NIDs, instead of net and interfaces" },
+	{ "net", 'n', ARG_NET, "net of the interfaces, as tcp or tcp1" },
+	{ "if", 'i', ARG_TEXT, "only these interfaces of the net", .form = INTERFACES_FORM },
+	{ "nid", 0, ARG_NIDS, "NIDs to delete, instead of --net and --if" },
 	END
 };
 static const struct opt net_show_opts[] = {
-	{ "net", 'n', ARG_NET, "only this net" },
-	{ "verbose", 'v', ARG_LEVEL, "how much: 0 to 5" },
+	{ "net", 'n', ARG_NET, "only interfaces on this net" },
+	{ "verbose", 'v', ARG_LEVEL, "level of detail, 0 to 5" },
 	END
 };
 static const struct opt net_set_opts[] = {
 	{ "nid", 'n', ARG_NID, "NID of the interface" },
-	{ "all", 'a', ARG_NONE, "all interfaces" },
+	{ "all", 'a', ARG_NONE, "all interfaces of this node" },
 	{ "health", 't', ARG_NUM, "health, 0 to 1000", 0, HEALTH_MAX },
-	{ "conns-per-peer", 'm', ARG_NUM, "connections of a kind per peer",
+	{ "conns-per-peer", 'm', ARG_NUM,
+	  "TCP connections of each type (bulk data, control) to a peer interface",
 	  NI_MIN_conns_per_peer, NI_MAX_conns_per_peer },
-	{ "net", 'i', ARG_NET, "all interfaces on this net; or the net for --lnd-timeout" },
-	{ "lnd-timeout", 'l', ARG_NUM, "seconds until a connection without progress is closed",
-	  0, 3600 },
-	{ "link", 0, ARG_WORD, "down: as if the link went down; up: undo it",
+	{ "net", 'i', ARG_NET,
+	  "all interfaces on this net; or the net to which --lnd-timeout applies" },
+	{ "lnd-timeout", 'l', ARG_NUM, "seconds until a connection without progress is closed", 0,
+	  3600 },
+	{ "link", 0, ARG_WORD,
+	  "down: treat the link of the interface as down; up: use its real state again",
 	  .words = link_words },
 	END
 };
 const struct command net_commands[] = {
-	{ "add", "add an interface", run_net_add, net_add_opts,
+	{ "add", "add interfaces to this node", run_net_add, net_add_opts,
 	  .clash = "net nid ip2net;if nid;if ip2net" },
-	{ "del", "delete interfaces", run_net_del, net_del_opts, .clash = "net nid;if nid" },
-	{ "set", "set health or connections of interfaces", run_net_set, net_set_opts,
-	  .clash = "all nid", .need = "health conns-per-peer lnd-timeout link" },
-	{ "show", "show interfaces", run_net_show, net_show_opts },
+	{ "del", "delete interfaces of this node", run_net_del, net_del_opts,
+	  .clash = "net nid;if nid" },
+	{ "set", "set health, connections, timeout or link of interfaces", run_net_set,
+	  net_set_opts, .clash = "all nid", .need = "health conns-per-peer lnd-timeout link" },
+	{ "show", "show interfaces of this node", run_net_show, net_show_opts },
 	END
 };

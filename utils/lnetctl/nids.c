@@ -62,8 +62,10 @@ int tool_local_check(struct tool *t)
 	known = !nids->first || tool_is_ni(doc, nids->first->text);
 	lnetctl_doc_free(nids);
 	lnetctl_doc_free(doc);
-	return known ? 0 : tool_usage("--local_nid %s is not an interface of this node ('lnetctl "
-				      "net show' lists them)", nid);
+	return known ? 0
+		     : tool_usage("--local_nid must be an interface of this node ('lnetctl net "
+				  "show' lists them), not %s",
+				  nid);
 }
 
 int tool_peer_check(const char *list)

@@ -91,9 +91,9 @@ static int option_unknown(const struct tool *t, const char *word)
 	if (*name && options_list(t->cmd->opts, name, list, sizeof(list)) > 1)
 		return tool_usage("option '--%s' is ambiguous: %s", name, list);
 	if (!options_list(t->cmd->opts, "", list, sizeof(list)))
-		return tool_usage("unrecognized option '%s': %s%s takes no option", word, t->path,
-				  t->cmd->name);
-	return tool_usage("unrecognized option '%s': %s%s takes %s", word, t->path, t->cmd->name,
+		return tool_usage("unrecognized option '%s': %s%s accepts no options", word,
+				  t->path, t->cmd->name);
+	return tool_usage("unrecognized option '%s': %s%s accepts %s", word, t->path, t->cmd->name,
 			  list);
 }
 
@@ -146,7 +146,7 @@ static int option_add(struct tool *t, const struct opt *o, const char *val)
 	if (!o->many && tool_opt(t, o->name))
 		return given_twice(o, tool_opt(t, o->name), val);
 	if (t->nr_found == FOUND_MAX)
-		return tool_usage("more than %d options", FOUND_MAX);
+		return tool_usage("more than %d options in one command", FOUND_MAX);
 	if (o->arg != ARG_NONE && !may_lack_value(o->arg) && !strncmp(val, "--", 2))
 		return value_missing(o);
 	if (!tool_value_check(o, &val, why, sizeof(why)))
@@ -185,7 +185,7 @@ static int args_options_read(struct tool *t, int argc, char **argv)
 		if (c == OPT_JSON)
 			continue;	/* tool_parse() has read it */
 		if (c == OPT_HELP)
-			return tool_usage("--help is given alone");
+			return tool_usage("--help must be the only argument of a command");
 		o = c == '?' || c == ':' ? NULL : opt_of(t->cmd->opts, c);
 		rc = o ? option_add(t, o, opt_value(o, argc, argv)) : option_wrong(t, c, argv);
 	}
@@ -278,10 +278,10 @@ static int args_words_check(const struct tool *t)
 	size_t i;
 
 	if (t->nr_rest > cmd->words_max && !cmd->words_max)
-		return tool_usage("unexpected word '%s': %s%s takes no word", t->rest[0], t->path,
-				  cmd->name);
+		return tool_usage("unexpected argument '%s': %s%s accepts no arguments", t->rest[0],
+				  t->path, cmd->name);
 	if (t->nr_rest > cmd->words_max && cmd->words_max != WORDS_ANY)
-		return tool_usage("unexpected word '%s': %s%s takes %d: %s",
+		return tool_usage("unexpected argument '%s': %s%s accepts at most %d: %s",
 				  t->rest[cmd->words_max], t->path, cmd->name, cmd->words_max,
 				  cmd->word);
 	if (t->nr_rest >= cmd->words_min)

@@ -50,43 +50,44 @@ static int run_peer_set(struct tool *t)
 	int64_t health = tool_num(t, "health"), state = tool_num(t, "state");
 
 	if (state != LNETCTL_UNSET && !nid)
-		return tool_usage("--state needs --nid");
+		return tool_usage("--state requires --nid");
 	return tool_set_done(t, lnetctl_peer_set(t->c, nid, health, state));
 }
 
 static const struct opt peer_add_opts[] = {
 	{ "prim_nid", 'k', ARG_NID, "primary NID of the peer" },
-	{ "nid", 'n', ARG_NIDS, "further NIDs, as 10.0.0.[2-3]@tcp" },
-	{ "non_mr", 0, ARG_NONE, "the peer is not multi-rail" },
-	{ "lock_prim", 'l', ARG_NONE, "keep the primary NID whatever the peer says" },
+	{ "nid", 'n', ARG_NIDS, "further NIDs of the peer, as 10.0.0.[2-3]@tcp" },
+	{ "non_mr", 0, ARG_NONE, "the peer is not multi-rail: use only the NIDs given here" },
+	{ "lock_prim", 'l', ARG_NONE,
+	  "keep the primary NID, even if the peer advertises another one" },
 	END
 };
 static const struct opt peer_del_opts[] = {
 	{ "prim_nid", 'k', ARG_NID, "primary NID of the peer" },
-	{ "nid", 'n', ARG_NIDS, "only these NIDs of it" },
-	{ "force", 'f', ARG_NONE, "even if its primary NID is locked" },
+	{ "nid", 'n', ARG_NIDS, "only these NIDs of the peer; default: the whole peer" },
+	{ "force", 'f', ARG_NONE, "delete the peer even if its primary NID is locked" },
 	END
 };
 static const struct opt peer_show_opts[] = {
 	{ "nid", 'n', ARG_NID, "only the peer with this NID" },
-	{ "verbose", 'v', ARG_LEVEL, "how much: 0 to 5" },
+	{ "verbose", 'v', ARG_LEVEL, "level of detail, 0 to 5" },
 	END
 };
 static const struct opt peer_set_opts[] = {
-	{ "nid", 'n', ARG_NID, "NID of the peer's interface" },
+	{ "nid", 'n', ARG_NID, "NID of the peer interface" },
 	{ "all", 'a', ARG_NONE, "all interfaces of all peers" },
 	{ "health", 't', ARG_NUM, "health, 0 to 1000", 0, HEALTH_MAX },
-	{ "state", 's', ARG_NUM, "state bits", 0, UINT32_MAX },
+	{ "state", 's', ARG_NUM, "state of the peer as a number whose bits are flags", 0,
+	  UINT32_MAX },
 	END
 };
 const struct command peer_commands[] = {
-	{ "add", "add a peer, or NIDs to one", run_peer_add, peer_add_opts,
-	  .need = "prim_nid" },
-	{ "del", "delete a peer, or NIDs of one", run_peer_del, peer_del_opts,
+	{ "add", "add a peer, or NIDs to a peer", run_peer_add, peer_add_opts, .need = "prim_nid" },
+	{ "del", "delete a peer, or NIDs of a peer", run_peer_del, peer_del_opts,
 	  .need = "prim_nid" },
 	{ "show", "show peers", run_peer_show, peer_show_opts },
 	{ "list", "list the primary NIDs of all peers", run_peer_list },
-	{ "set", "set health of interfaces of peers", run_peer_set, peer_set_opts,
-	  .clash = "all nid", .need = "nid all;health state" },
+	{ "set", "set the health of peer interfaces, or the state of a peer", run_peer_set,
+	  peer_set_opts, .clash = "all nid", .need = "nid all;health state" },
 	END
 };

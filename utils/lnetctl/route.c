@@ -52,25 +52,26 @@ static int route_command_show(struct tool *t)
 }
 
 static const struct opt add_opts[] = {
-	{ "net", 'n', ARG_NET, "the net that the route reaches" },
-	{ "gateway", 'g', ARG_NIDS, "NIDs of routers: a route by each" },
-	{ "hop", 'c', ARG_NUM, "routers on the path, 1 to 255", 1, HOPS_MAX },
-	{ "hop-count", 'c', ARG_NUM, "the same", 1, HOPS_MAX },
-	{ "priority", 'p', ARG_NUM, "0 (best, default) and more", 0, UINT32_MAX },
+	{ "net", 'n', ARG_NET, "remote net that the route reaches, as tcp1" },
+	{ "gateway", 'g', ARG_NIDS, "NIDs of gateways; one route is added for each" },
+	{ "hop", 'c', ARG_NUM, "number of routers on the path, 1 to 255", 1, HOPS_MAX },
+	{ "hop-count", 'c', ARG_NUM, "the same as --hop", 1, HOPS_MAX },
+	{ "priority", 'p', ARG_NUM, "priority of the route, from 0 (best, default)", 0,
+	  UINT32_MAX },
 	END
 };
 static const struct opt del_opts[] = {
-	{ "net", 'n', ARG_NET, "the net that the route reaches" },
-	{ "gateway", 'g', ARG_NIDS, "NIDs of routers" },
+	{ "net", 'n', ARG_NET, "remote net that the route reaches, as tcp1" },
+	{ "gateway", 'g', ARG_NIDS, "NIDs of the gateways of the routes" },
 	END
 };
 static const struct opt show_opts[] = {
 	{ "net", 'n', ARG_NET, "only routes to this net" },
-	{ "gateway", 'g', ARG_NIDS, "only routes by this NID" },
+	{ "gateway", 'g', ARG_NIDS, "only routes through the gateway with this NID" },
 	{ "hop", 'c', ARG_NUM, "only routes with this many routers on the path", 1, HOPS_MAX },
-	{ "hop-count", 'c', ARG_NUM, "the same", 1, HOPS_MAX },
+	{ "hop-count", 'c', ARG_NUM, "the same as --hop", 1, HOPS_MAX },
 	{ "priority", 'p', ARG_NUM, "only routes of this priority", 0, UINT32_MAX },
-	{ "verbose", 'v', ARG_NONE, "all that is known" },
+	{ "verbose", 'v', ARG_NONE, "show all details of the routes" },
 	END
 };
 

@@ -174,8 +174,9 @@ static const struct opt rule_opts[] = {
 	{ .name = NULL }
 };
 static const struct opt rule_del_opts[] = {
-	{ "all", 'a', ARG_NONE, "all of this kind" },
-	{ "id", 'i', ARG_NUM, "only the rule with this ID", 1, UINT32_MAX },
+	{ "all", 'a', ARG_NONE, "all rules of this kind" },
+	{ "id", 'i', ARG_NUM, "only the rule with this ID, which `fault show' prints", 1,
+	  UINT32_MAX },
 	{ "name", 'n', ARG_TEXT, "only the rule with this name", .form = RULE_NAME_FORM },
 	{ .name = NULL }
 };
@@ -183,6 +184,6 @@ const struct command rule_commands[] = {
 	{ "add", "add a rule of this kind", run_rule_add, rule_opts },
 	{ "del", "delete rules of this kind", run_rule_del, rule_del_opts,
 	  .clash = "all id name", .need = "id name all" },
-	{ "show", "show those of this kind", run_rule_show },
+	{ "show", "show rules of this kind", run_rule_show },
 	{ .name = NULL }
 };

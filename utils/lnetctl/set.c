@@ -79,7 +79,7 @@ static void taken_note(struct tool *t, const char *name, const char *value)
 		return;
 	taken = lnetctl_find(lnetctl_find(doc, "global"), name);
 	if (taken && taken->text && strcmp(taken->text, value) && strcmp(value, "default"))
-		fprintf(stderr, "note: %s is %s, not %s, which is too %s\n", name,
+		fprintf(stderr, "note: %s was set to %s, because %s is too %s\n", name,
 			taken->text, value,
 			strtoll(value, NULL, 10) < strtoll(taken->text, NULL, 10) ? "small" :
 										    "large");
@@ -92,8 +92,10 @@ static int value_wrong(const struct tool *t, const char *name, const char *value
 	const char *why = lnetctl_error(t->c)->text, *reason = strstr(why, "': ");
 
 	if (strncmp(why, "invalid value", 13) || !reason)
-		return not_read(name, "it takes a number, a time or 'default' as 'lnetctl global "
-				"show' has it", value);
+		return not_read(name,
+				"it must be a number, a time or 'default' ('lnetctl global show' "
+				"prints the present value)",
+				value);
 	tool_refuse("parser", "set", -1, "\"cannot parse %s value: %s\"", name, reason + 3);
 	return EXIT_USAGE;
 }
@@ -153,7 +155,8 @@ static int run_set_routing(struct tool *t)
 	if (words[on])
 		on = on == 1;
 	else if (lnetctl_num(&text, &on) || on < 0 || on > 1)
-		return not_read("routing", "it takes 0, 1, on, off or 'default' (off)", text.text);
+		return not_read("routing", "it must be 0, 1, on, off or 'default' (off)",
+				text.text);
 	return router_refused(t, "routing", lnetctl_routing_set(t->c, on));
 }
 
@@ -165,7 +168,7 @@ static int run_set_buffers(struct tool *t)
 
 	/* 0 is the default number */
 	if (strcmp(text.text, "default") && lnetctl_num(&text, &nr))
-		return not_read(name, "it takes a number or 'default'", text.text);
+		return not_read(name, "it must be a number or 'default'", text.text);
 	if (nr < -1)	/* stock's object, text and errno */
 		return tool_refuse("add", "buf", -ERANGE,
 				   "\"tiny, small and large must be >= 0\"");
@@ -239,8 +242,8 @@ static int name_check(struct tool *t, const char *name)
 	int rc = 0;
 
 	if (!strcmp(name, "lnd_timeout"))
-		return tool_usage("lnd_timeout is derived from transaction_timeout and "
-				  "retry_count: set these");
+		return tool_usage("lnd_timeout cannot be set: it is derived from "
+				  "transaction_timeout and retry_count");
 	if (lnetctl_global_show(t->c, &doc))
 		return 0;
 	if (!lnetctl_find(lnetctl_find(doc, "global"), name)) {
@@ -275,27 +278,37 @@ int run_set_other(struct tool *t)
 #define SET(name, text) { name, text, run_set, ONE_VALUE }
 
 const struct command set_commands[] = {
-	{ "tiny_buffers", "messages without payload in a router; 0: 2048, -1: as it is",
+	{ "tiny_buffers",
+	  "number of router buffers for messages without payload; 0: 2048, -1: unchanged",
 	  run_set_buffers, ONE_VALUE },
-	{ "small_buffers", "messages of up to 4 KiB in a router; 0: 16384, -1: as it is",
+	{ "small_buffers",
+	  "number of router buffers for messages of up to 4 KiB; 0: 16384, -1: unchanged",
 	  run_set_buffers, ONE_VALUE },
-	{ "large_buffers", "messages of up to 1 MiB in a router; 0: 1024, -1: as it is",
+	{ "large_buffers",
+	  "number of router buffers for messages of up to 1 MiB; 0: 1024, -1: unchanged",
 	  run_set_buffers, ONE_VALUE },
-	{ "routing", "1: pass on messages for other nodes; 0: do not", run_set_routing, ONE_VALUE },
-	SET("numa_range", "NUMA distances below this count as equal"),
-	SET("max_interfaces", "most interfaces of this node, 16 to 128; 128 for any other number"),
-	SET("discovery", "1: request the interfaces of peers from the peers; 0: do not"),
-	SET("drop_asym_route", "1: drop messages that a router without a route to their sender "
-			       "delivered"),
-	SET("retry_count", "how many times a message is retransmitted, 0 to 255; 0: never"),
-	SET("transaction_timeout", "seconds (5, 0.3) or 300ms until a request without reply fails"),
-	SET("health_sensitivity", "points that a failure costs, 0 to 1000; 0: health never falls"),
-	SET("recovery_interval", "accepted, without effect"),
-	SET("router_sensitivity", "0 to 100; accepted for scripts, without effect"),
-	SET("response_tracking", "requests that the response counters include: 0 those of the node "
-				 "itself, 1 also GETs, 2 also PUTs with ACK, 3 all"),
-	SET("recovery_limit", "seconds without response after which recovery of a peer interface "
-			      "ends; 0: never"),
-	SET("max_recovery_ping_interval", "longest seconds between two recovery pings, from 1 on"),
+	{ "routing",
+	  "1: the node is a router and forwards messages for other nodes; 0: it does not",
+	  run_set_routing, ONE_VALUE },
+	SET("numa_range",
+	    "NUMA distances below this number are treated as equal in path selection"),
+	SET("max_interfaces",
+	    "largest number of interfaces of this node, 16 to 128; any other number sets 128"),
+	SET("discovery", "1: learn the NIDs of peers by discovery; 0: do not"),
+	SET("drop_asym_route",
+	    "1: drop messages from a router by which this node has no route back to their sender"),
+	SET("retry_count", "how many times a message is retried, 0 to 255; 0: never"),
+	SET("transaction_timeout", "time after which a request without reply fails, in seconds (5, "
+				   "0.3) or with a unit (300ms)"),
+	SET("health_sensitivity",
+	    "points by which a failure lowers a health value, 0 to 1000; 0: health never falls"),
+	SET("recovery_interval", "accepted for scripts of stock LNet, without effect"),
+	SET("router_sensitivity", "0 to 100; accepted for scripts of stock LNet, without effect"),
+	SET("response_tracking", "requests that the response counters include: 0 only those of the "
+				 "node itself, 1 also GETs, 2 also PUTs with ACK, 3 all"),
+	SET("recovery_limit", "seconds without response after which recovery pings to a peer "
+			      "interface end; 0: never"),
+	SET("max_recovery_ping_interval",
+	    "longest time between two recovery pings, in seconds, at least 1"),
 	{ .name = NULL }
 };

@@ -156,7 +156,7 @@ static int run_line(struct tool *t, int (*run)(struct tool *t, int argc, char **
 	int rc;
 
 	if (nr < 0)
-		return tool_usage("a line has at most %d words", WORDS_MAX);
+		return tool_usage("a line may have at most %d words", WORDS_MAX);
 	rc = run(t, nr, words);
 	forget_gone(t, rc);
 	return rc;

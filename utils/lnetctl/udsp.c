@@ -29,7 +29,7 @@ static int index_check(struct tool *t, int64_t idx)
 		nr++;
 	lnetctl_doc_free(doc);
 	return idx <= nr ? 0 : tool_usage("--idx must be 0 to %" PRId64 ", not %" PRId64
-					  ": there are %" PRId64 " rules", nr, idx, nr);
+					  ": there are %" PRId64 " policies", nr, idx, nr);
 }
 
 static int udsp_command_add(struct tool *t)
@@ -69,23 +69,24 @@ static int udsp_command_show(struct tool *t)
 #define RANGE_FORM "a range of NIDs or nets, as 10.0.[1-4].*@tcp or tcp[1-2]"
 
 static const struct opt add_opts[] = {
-	{ "src", 's', ARG_TEXT, "NIDs of this node, or nets: 10.0.[1-4].*@tcp, tcp[1-2]",
+	{ "src", 's', ARG_TEXT, "range of NIDs or nets of this node: 10.0.[1-4].*@tcp, tcp[1-2]",
 	  .form = RANGE_FORM },
-	{ "dst", 'd', ARG_TEXT, "NIDs of peers, or nets", .form = RANGE_FORM },
-	{ "rte", 'r', ARG_TEXT, "NIDs of routers that are preferred for --dst",
+	{ "dst", 'd', ARG_TEXT, "range of NIDs or nets of peers", .form = RANGE_FORM },
+	{ "rte", 'r', ARG_TEXT, "range of NIDs of routers that are preferred for --dst",
 	  .form = RANGE_FORM },
-	{ "priority", 'p', ARG_NUM, "of --src or --dst alone: 0 (best, default) and more", 0,
+	{ "priority", 'p', ARG_NUM,
+	  "priority of paths with --src or --dst alone, from 0 (best, default)", 0, INT32_MAX },
+	{ "idx", 'i', ARG_NUM, "index of the new policy, from 0; default: after the last one", 0,
 	  INT32_MAX },
-	{ "idx", 'i', ARG_NUM, "which rule it is to be, from 0; default: the last", 0, INT32_MAX },
 	END
 };
 static const struct opt del_opts[] = {
-	{ "all", 'a', ARG_NONE, "all rules" },
-	{ "idx", 'i', ARG_NUM, "the rule with this index; -1: all", -1, INT32_MAX },
+	{ "all", 'a', ARG_NONE, "all policies" },
+	{ "idx", 'i', ARG_NUM, "the policy with this index; -1: all", -1, INT32_MAX },
 	END
 };
 static const struct opt show_opts[] = {
-	{ "idx", 'i', ARG_NUM, "only the rule with this index; -1: all", -1, INT32_MAX },
+	{ "idx", 'i', ARG_NUM, "only the policy with this index; -1: all", -1, INT32_MAX },
 	END
 };
 

@@ -41,11 +41,11 @@ static void words_text(const char *const *words, char *buf, size_t size)
 void tool_value_accepted(const struct opt *o, char *buf, size_t size)
 {
 	static const char *const texts[] = {
-		[ARG_TEXT] = "a text",
+		[ARG_TEXT] = "a non-empty text",
 		[ARG_NID] = "a NID such as 10.0.0.1@tcp",
 		[ARG_NIDS] = "NIDs such as 10.0.0.1@tcp,10.0.1.[2-4]@tcp",
 		[ARG_NET] = "a net such as tcp or o2ib1",
-		[ARG_FILE] = "a file",
+		[ARG_FILE] = "the name of a file",
 		[ARG_MATCH] = "a NID, *@net or *",
 	};
 	char min[32], max[32];

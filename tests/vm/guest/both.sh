@@ -33,7 +33,7 @@ plain() {
 	sed -E 's/^( *"?('"$timed"')"?: ).*[0-9](,?)$/\1-\3/
 		s/^( *"?(name|pid|uid)"?: )[^,]*(,?)$/\1-\3/
 		s/^(# lnetctl export of )[^,]*/\1-/
-		/^lnetctl: node .* has not answered for 2 s/d'
+		/^lnetctl: node .* has not replied for 2 s/d'
 }
 
 says() {
