@@ -9,8 +9,8 @@ from nodes import BIN, NOBODY, check, configured, equal, of_all, skip
 SERVER = "server --nid 127.0.0.1@tcp --port 10999 "
 # program and words: standard error up to the hint about --help
 REJECTED = {
-    "lnetperf": "lnetperf: the first word must be server or client",
-    "lnetperf frob": "lnetperf: the first word must be server or client, not 'frob'",
+    "lnetperf": "lnetperf: the first argument must be server or client",
+    "lnetperf frob": "lnetperf: the first argument must be server or client, not 'frob'",
     "lnetperf server --port abc": "lnetperf: --port must be 1 to 65535, not 'abc'",
     "lnetperf server --port 65536": "lnetperf: --port must be 1 to 65535, not '65536'",
     "lnetperf server --port": "lnetperf: --port needs a value: 1 to 65535",
@@ -18,9 +18,9 @@ REJECTED = {
     "lnetperf server --json=3": "lnetperf: --json takes no value",
     "lnetperf server --op frob": "lnetperf: --op must be put, put-noack or get, not 'frob'",
     "lnetperf server --duration 0": "lnetperf: --duration must be a time above 0, as 5, 300ms or 20us, not '0'",
-    "lnetperf server --nid 127.0.0.1@tcp x": "lnetperf: unexpected word 'x'",
-    "lnetperf server --nid nonsense": "lnetperf: --nid must be a NID as 10.0.0.1@tcp, not 'nonsense'",
-    "lnetperf " + SERVER + "--set nosuch=1": "lnetperf: there is no tunable 'nosuch'",
+    "lnetperf server --nid 127.0.0.1@tcp x": "lnetperf: unexpected argument 'x'",
+    "lnetperf server --nid nonsense": "lnetperf: --nid must be a NID such as 10.0.0.1@tcp, not 'nonsense'",
+    "lnetperf " + SERVER + "--set nosuch=1": "lnetperf: no tunable 'nosuch'; 'lnetctl global show' lists them",
     "lnetperf " + SERVER + "--set nosuch": "lnetperf: --set must be NAME=VALUE, not 'nosuch'",
     "lnetperf " + SERVER + "--set retry_count=999": "lnetperf: tunable retry_count does not accept '999'",
     "lnetsim --seed abc": "lnetsim: --seed must be 0 to 18446744073709551615, not 'abc'",
@@ -32,10 +32,10 @@ REJECTED = {
     "lnetsim --nodes": "lnetsim: --nodes needs a value",
     "lnetsim --twice=1": "lnetsim: --twice takes no value",
     "lnetsim --frob": "lnetsim: there is no option '--frob'",
-    "lnetsim word": "lnetsim: unexpected word 'word'",
+    "lnetsim word": "lnetsim: unexpected argument 'word'",
     "lnetsim --crowd 8 --nodes 4": "lnetsim: --nodes must be above --crowd (8), not 4",
     "lnetsim --selftest --selftest-tree":
-        "lnetsim: only one of --replay, --crowd, --selftest-tree and --selftest",
+        "lnetsim: at most one of --replay, --crowd, --selftest-tree and --selftest may be given",
     "nettest frob": "nettest: ",
     "lnetd frob": "lnetd: ",
     "lst --frob": "lst: there is no option '--frob'; options are --node, --help and --version",

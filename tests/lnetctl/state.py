@@ -45,7 +45,7 @@ def test_unsaved():
           (1, before, ["state.yaml", "state.yaml.lock"]))
     os.rename(path, path + ".away")
     os.mkdir(path)
-    refused("cannot be replaced", node, 21, path, "in effect, but not saved")
+    refused("cannot be replaced", node, 21, path, "in effect, but is not saved")
     equal("in effect", peers(node), 2)
     os.rmdir(path)
     os.rename(path + ".away", path)
@@ -135,5 +135,5 @@ def test_fifo():
         make(path)
         run = subprocess.run([BIN + "/lnetd", "--name", "fifo%d" % os.getpid(), "--state", path], capture_output=True,
                              text=True, timeout=10, check=False)
-        check("a %s is no state" % kind, run.returncode and "the state is not a regular file" in run.stderr and
+        check("a %s is no state" % kind, run.returncode and "the state file is not a regular file" in run.stderr and
               path in run.stderr, (run.returncode, run.stderr))

@@ -52,7 +52,9 @@ static void words(void)
 		   true, "by one pair, eight under way");
 	UNIT_EQUAL(nt_words_fit(&w, 4, why, 256), 0, "two are measured");
 	UNIT_EQUAL(nt_words_fit(&w, 3, why, 256), -EINVAL, "one is left");
-	UNIT_TEXT(why, "of 3 nodes 2 make noise: two at least are to be measured", "why");
+	UNIT_TEXT(why,
+		  "of 3 nodes, 2 would send noise (B, N); at least two must remain to be measured",
+		  "why");
 	UNIT_EQUAL(parse(&w, "D1 B3 ub N7", why), 0, "in any order");
 	UNIT_EQUAL(w.plan.noise == 7 && w.plan.noise_pairs == 3 && w.plan.noise_depth == 1, true,
 		   "one after the other");
@@ -60,52 +62,61 @@ static void words(void)
 	UNIT_EQUAL(w.plan.patterns, NETTEST_ALL, "the last one counts");
 }
 
-#define A_NUMBER "a number from 1 to 4294967295"
+#define A_NUMBER "1 to 4294967295"
 
 static void wrong_words(void)
 {
 	static const char *const rows[][2] = {
-		{ "q1", "'q1': there is no such word" },
-		{ "uk", "'uk': the unit is b, K or M" },
-		{ "u", "'u': the unit is b, K or M" },
-		{ "m", "'m': the least length is " A_NUMBER },
-		{ "m0", "'m0': the least length is " A_NUMBER },
-		{ "m1x", "'m1x': the least length is " A_NUMBER },
-		{ "m4294967296", "'m4294967296': the least length is " A_NUMBER },
-		{ "M", "'M': the largest length is " A_NUMBER },
-		{ "M-1", "'M-1': the largest length is " A_NUMBER },
-		{ "s", "'s': a step is " A_NUMBER },
-		{ "s0", "'s0': a step is " A_NUMBER },
-		{ "K", "'K': lengths are multiplied by 2 to 4294967295" },
-		{ "K1", "'K1': lengths are multiplied by 2 to 4294967295" },
-		{ "R", "'R': the repeats are " A_NUMBER },
-		{ "R0", "'R0': the repeats are " A_NUMBER },
-		{ "T0", "'T0': the iterations are " A_NUMBER },
-		{ "T99999999999", "'T99999999999': the iterations are " A_NUMBER },
-		{ "T1e3", "'T1e3': the iterations are " A_NUMBER },
-		{ "C2", "'C2': chaos is 0 or 1" },
-		{ "\xd0\xa1" "2", "'\xd0\xa1" "2': chaos is 0 or 1" },
-		{ "Pmean", "'Pmean': what is printed is average, total or local" },
-		{ "o", "'o': the name of a file is missing" },
-		{ "x", "'x': the name of a file is missing" },
-		{ "P", "'P': what is printed is average, total or local" },
-		{ "p0", "'p0': a port is a number from 1 to 65535" },
-		{ "p65536", "'p65536': a port is a number from 1 to 65535" },
-		{ "n", "'n': a list of NIDs is missing, or a fifth one" },
-		{ "n1 n2 n3 n4 n5", "'n5': a list of NIDs is missing, or a fifth one" },
-		{ "N0", "'N0': the length of noise is " A_NUMBER },
-		{ "N1025", "'N': messages of noise have 1 MiB at most" },
-		{ "N1 B0", "'B0': the pairs that make noise are a number from 1 to 511" },
-		{ "N1 B512", "'B512': the pairs that make noise are a number from 1 to 511" },
-		{ "N1 D33", "'D33': of noise 1 to 32 messages are under way" },
-		{ "B1", "'B, D': they say how noise is made, N that it is" },
-		{ "D1", "'B, D': they say how noise is made, N that it is" },
-		{ "vall", "'vall': checks are none, ends or full" },
-		{ "m17", "lengths from m17 to M16 of 1024 bytes: the least is more than the "
-		  "largest" },
-		{ "uM M65", "lengths from m1 to M65 of 1048576 bytes: 64 MiB is the most" },
+		{ "q1", "'q1': not a valid argument" },
+		{ "uk", "'uk': the unit of lengths (u) must be b, K or M" },
+		{ "u", "'u': the unit of lengths (u) must be b, K or M" },
+		{ "m", "'m': the least length (m) must be " A_NUMBER },
+		{ "m0", "'m0': the least length (m) must be " A_NUMBER },
+		{ "m1x", "'m1x': the least length (m) must be " A_NUMBER },
+		{ "m4294967296", "'m4294967296': the least length (m) must be " A_NUMBER },
+		{ "M", "'M': the largest length (M) must be " A_NUMBER },
+		{ "M-1", "'M-1': the largest length (M) must be " A_NUMBER },
+		{ "s", "'s': the step between lengths (s) must be " A_NUMBER },
+		{ "s0", "'s0': the step between lengths (s) must be " A_NUMBER },
+		{ "K", "'K': the factor between lengths (K) must be 2 to 4294967295" },
+		{ "K1", "'K1': the factor between lengths (K) must be 2 to 4294967295" },
+		{ "R", "'R': the number of repeats (R) must be " A_NUMBER },
+		{ "R0", "'R0': the number of repeats (R) must be " A_NUMBER },
+		{ "T0", "'T0': the number of iterations (T) must be " A_NUMBER },
+		{ "T99999999999",
+		  "'T99999999999': the number of iterations (T) must be " A_NUMBER },
+		{ "T1e3", "'T1e3': the number of iterations (T) must be " A_NUMBER },
+		{ "C2", "'C2': the topology chaos (C) must be 0 or 1" },
+		{ "\xd0\xa1"
+		  "2",
+		  "'\xd0\xa1"
+		  "2': the topology chaos (C) must be 0 or 1" },
+		{ "Pmean", "'Pmean': the printed figures (P) must be average, total or local" },
+		{ "o", "'o': the name of the file is missing" },
+		{ "x", "'x': the name of the file is missing" },
+		{ "P", "'P': the printed figures (P) must be average, total or local" },
+		{ "p0", "'p0': the TCP port (p) must be 1 to 65535" },
+		{ "p65536", "'p65536': the TCP port (p) must be 1 to 65535" },
+		{ "n", "'n': n must have a list of NIDs, one for each node, and may be given at "
+		       "most 4 times" },
+		{ "n1 n2 n3 n4 n5", "'n5': n must have a list of NIDs, one for each node, and may "
+				    "be given at most 4 times" },
+		{ "N0", "'N0': the length of noise messages (N) must be " A_NUMBER },
+		{ "N1025", "'N': a noise message (N) must have at most 1 MiB" },
+		{ "N1 B0", "'B0': the number of node pairs that send noise (B) must be 1 to 511" },
+		{ "N1 B512",
+		  "'B512': the number of node pairs that send noise (B) must be 1 to 511" },
+		{ "N1 D33", "'D33': the number of noise messages in flight in each direction (D) "
+			    "must be 1 to 32" },
+		{ "B1", "'B, D': B and D require N, the length of noise messages" },
+		{ "D1", "'B, D': B and D require N, the length of noise messages" },
+		{ "vall", "'vall': the check of messages (v) must be none, ends or full" },
+		{ "m17", "lengths from m17 to M16 of 1024 bytes: the least length (m) must not "
+			 "exceed the largest (M)" },
+		{ "uM M65", "lengths from m1 to M65 of 1048576 bytes: the largest length (M) must "
+			    "be at most 64 MiB" },
 		{ "ub s1 M16 R1000000", "lengths from m1 to M16 of 1 bytes: too many lengths and "
-		  "repeats" },
+					"repeats" },
 	};
 	struct nt_words w;
 	char why[256];
@@ -208,13 +219,14 @@ static void under_noise(void)
 	nt_print_end(&r, 1.5);
 	fclose(r.out);
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "\tRunning chaos test with 1 logical links used.\n"));
-	CU_ASSERT_PTR_NOT_NULL(strstr(text, "\tNoise: the last 2 nodes, in pairs, 4 units a "
-				      "message, 8 under way each way\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "\tNoise: the last 2 nodes, in pairs, 4 units per "
+				      "message, 8 messages in flight in each direction\n"));
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "\tNetwork throughput values in MB/sec under noise\n"
 				      "Size,K\tStar\tStar2\tChaos\tChaos2\tRing\tRing2\n"
 				      "1\t20.00\t20.00\t20.00\t20.00\t20.00\t20.00\n"));
-	CU_ASSERT_PTR_NOT_NULL(strstr(text, "\n\tNoise meanwhile: 14 messages, 57344 bytes sent, "
-				      "28672 received\n"));
+	CU_ASSERT_PTR_NOT_NULL(
+		strstr(text, "\n\tNoise during the measurement: 14 messages, 57344 bytes sent, "
+			     "28672 received\n"));
 	free(text);
 }
 

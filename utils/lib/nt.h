@@ -30,21 +30,23 @@ int nt_word(struct nt_words *w, const char *word, char *why, size_t why_size);
 int nt_words_fit(const struct nt_words *w, u32 nr, char *why, size_t why_size);
 /* Called after the last argument. */
 int nt_words_end(struct nt_words *w, char *why, size_t why_size);
-#define NT_WORDS_HELP							\
-	"  ub|uK|uM     unit of lengths: bytes, 1024 or 1048576 of them (K)\n"	\
-	"  mN MN        from which length to which (1, 16)\n"		\
-	"  sN           lengths are N further each, unless there is K\n"	\
-	"  KN           lengths are N times the one before (2)\n"		\
-	"  RN           repeat all that often (1)\n"				\
-	"  TN           iterations for each figure (100)\n"			\
-	"  C, C0, C1    without the topology chaos, with it (with)\n"	\
-	"  Paverage|total|local  figures of a channel, of all, of a node (average)\n" \
-	"  oFILE        print there\n"						\
-	"  vnone|ends|full  what of each message is checked (ends)\n"	\
-	"  xFILE        medians of the time from each node to each\n"	\
-	"  NN           noise: the last nodes are not measured, but send messages of N\n" \
-	"               units to each other meanwhile\n"			\
-	"  BN DN        pairs of nodes that do (1), under way each way (8)\n"
+#define NT_WORDS_HELP										\
+	"  ub|uK|uM     unit of message lengths: 1, 1024 or 1048576 bytes; default K\n"		\
+	"  mN MN        least and largest message length, in units; default 1 and 16\n"		\
+	"  sN           difference between successive lengths, in units; K takes precedence\n"	\
+	"  KN           factor between successive lengths; default 2\n"				\
+	"  RN           repeats of the whole measurement; default 1\n"				\
+	"  TN           iterations for each figure; default 100\n"				\
+	"  C, C0, C1    C, C0: without the topology chaos; C1: with it (default)\n"		\
+	"  Paverage|Ptotal|Plocal  print the throughput of the average channel (default), of\n"	\
+	"               all nodes together, or of the local node\n"				\
+	"  oFILE        print the results to FILE\n"						\
+	"  vnone|vends|vfull  check no byte, the ends (default) or all of each message\n"	\
+	"  xFILE        write the matrix of median round trips between all nodes to FILE\n"	\
+	"  NN           noise: the last nodes are not measured, but exchange messages of N\n"	\
+	"               units with each other during the measurement\n"				\
+	"  BN           number of node pairs that send noise; default 1\n"			\
+	"  DN           noise messages in flight in each direction of a pair; default 8\n"
 
 /* ---- nt_report.c: figures and tables --------------------------------------------------------- */
 

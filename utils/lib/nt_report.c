@@ -102,12 +102,13 @@ void nt_print_head(const struct nt_report *r, const char *system, const char *co
 	fputs("\tNodes:", r->out);
 	for (i = 0; i < r->nr; i++)
 		fprintf(r->out, " %s", nodes[i]);
-	fprintf(r->out, "\n\tInterfaces: %s\n\tChecked of each message: %s\n", system,
+	fprintf(r->out, "\n\tInterfaces: %s\n\tChecked part of each message: %s\n", system,
 		checks[w->plan.check]);
 	if (w->noise)
-		fprintf(r->out, "\tNoise: the last %u nodes, in pairs, %u units a message, %u "
-			"under way each way\n", 2 * w->plan.noise_pairs, w->noise,
-			w->plan.noise_depth);
+		fprintf(r->out,
+			"\tNoise: the last %u nodes, in pairs, %u units per message, %u messages "
+			"in flight in each direction\n",
+			2 * w->plan.noise_pairs, w->noise, w->plan.noise_depth);
 	fflush(r->out);
 }
 
@@ -252,7 +253,8 @@ static void print_noise(const struct nt_report *r)
 		out += r->cell[i].noise_out;
 		in += r->cell[i].noise_in;
 	}
-	fprintf(r->out, "\tNoise meanwhile: %llu messages, %llu bytes sent, %llu received\n",
+	fprintf(r->out,
+		"\tNoise during the measurement: %llu messages, %llu bytes sent, %llu received\n",
 		out / r->words->plan.noise, out, in);
 }
 
@@ -277,7 +279,7 @@ void nt_print_end(const struct nt_report *r, double seconds)
 	fprintf(r->out, "\n\t%s throughput values in MB/sec%s without the barrier (-: it is "
 		"more than 30 %% of the time)\n", mode, under(r));
 	print_all(r, CORRECTED, MB);
-	fprintf(r->out, "\n\tMessages that were not as they were sent: %llu\n",
+	fprintf(r->out, "\n\tMessages that were received with wrong contents: %llu\n",
 		(unsigned long long)r->errors);
 	if (r->words->noise)
 		print_noise(r);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include "utils/lib/nt.h"
 
-#define A_NUMBER	"a number from 1 to 4294967295"
+#define A_NUMBER	"1 to 4294967295"
 #define CYRILLIC_ES "\xd0\xa1"	/* looks like C in the documents */
 
 void nt_words_init(struct nt_words *w)
@@ -107,46 +107,67 @@ static bool list_word(struct nt_words *w, const char *value)
 	return true;
 }
 
+#define CHAOS "the topology chaos (C) must be 0 or 1"
+
+static const struct {
+	char letter;
+	const char *accepted;
+} words[] = {
+	{ 'u', "the unit of lengths (u) must be b, K or M" },
+	{ 'm', "the least length (m) must be " A_NUMBER },
+	{ 'M', "the largest length (M) must be " A_NUMBER },
+	{ 's', "the step between lengths (s) must be " A_NUMBER },
+	{ 'K', "the factor between lengths (K) must be 2 to 4294967295" },
+	{ 'R', "the number of repeats (R) must be " A_NUMBER },
+	{ 'T', "the number of iterations (T) must be " A_NUMBER },
+	{ 'C', CHAOS },
+	{ 'P', "the printed figures (P) must be average, total or local" },
+	{ 'o', "the name of the file is missing" },
+	{ 'x', "the name of the file is missing" },
+	{ 'v', "the check of messages (v) must be none, ends or full" },
+	{ 'n', "n must have a list of NIDs, one for each node, and may be given at most 4 times" },
+	{ 'p', "the TCP port (p) must be 1 to 65535" },
+	{ 'N', "the length of noise messages (N) must be " A_NUMBER },
+	{ 'B', "the number of node pairs that send noise (B) must be 1 to 511" },
+	{ 'D', "the number of noise messages in flight in each direction (D) must be 1 to 32" },
+};
+
+static bool take(struct nt_words *w, char letter, const char *value)
+{
+	switch (letter) {
+	case 'u': return unit(w, value);
+	case 'm': return number(value, 1, UINT32_MAX, &w->least);
+	case 'M': return number(value, 1, UINT32_MAX, &w->most);
+	case 's': return number(value, 1, UINT32_MAX, &w->step);
+	case 'K': return number(value, 2, UINT32_MAX, &w->plan.factor);
+	case 'R': return number(value, 1, UINT32_MAX, &w->plan.repeats);
+	case 'T': return number(value, 1, UINT32_MAX, &w->plan.times);
+	case 'C': return chaos(w, value);
+	case 'P': return print_mode(w, value);
+	case 'o': return file(&w->output, value);
+	case 'x': return file(&w->matrix, value);
+	case 'v': return check(w, value);
+	case 'n': return list(w, value);
+	case 'p': return number(value, 1, 65535, &w->port);
+	case 'N': return number(value, 1, UINT32_MAX, &w->noise);
+	case 'B': return number(value, 1, NETTEST_NODES_MAX / 2 - 1, &w->plan.noise_pairs);
+	case 'D': return number(value, 1, NETTEST_NOISE_DEPTH, &w->plan.noise_depth);
+	default: return false;
+	}
+}
+
 int nt_word(struct nt_words *w, const char *word, char *why, size_t why_size)
 {
-	const char *value = word + 1;
-	const char *what = NULL;
+	unsigned int i;
 
 	if (!strncmp(word, CYRILLIC_ES, 2))
-		return chaos(w, word + 2) ? 0 : word_reject(why, why_size, word, "chaos is 0 or 1");
-	switch (*word) {
-	case 'u': what = unit(w, value) ? NULL : "the unit is b, K or M"; break;
-	case 'm': what = word_number(value, 1, UINT32_MAX, &w->least) ? NULL :
-			"the least length is " A_NUMBER; break;
-	case 'M': what = word_number(value, 1, UINT32_MAX, &w->most) ? NULL :
-			"the largest length is " A_NUMBER; break;
-	case 's': what = word_number(value, 1, UINT32_MAX, &w->step) ? NULL : "a step is " A_NUMBER;
-		break;
-	case 'K': what = word_number(value, 2, UINT32_MAX, &w->plan.factor) ? NULL :
-			"lengths are multiplied by 2 to 4294967295"; break;
-	case 'R': what = word_number(value, 1, UINT32_MAX, &w->plan.repeats) ? NULL :
-			"the repeats are " A_NUMBER; break;
-	case 'T': what = word_number(value, 1, UINT32_MAX, &w->plan.times) ? NULL :
-			"the iterations are " A_NUMBER; break;
-	case 'C': what = chaos(w, value) ? NULL : "chaos is 0 or 1"; break;
-	case 'P': what = print_mode(w, value) ? NULL : "what is printed is average, total or local";
-		break;
-	case 'o': what = file(&w->output, value) ? NULL : "the name of a file is missing"; break;
-	case 'x': what = file(&w->matrix, value) ? NULL : "the name of a file is missing"; break;
-	case 'v': what = check_word(w, value) ? NULL : "checks are none, ends or full"; break;
-	case 'n': what = list_word(w, value) ? NULL : "a list of NIDs is missing, or a fifth one";
-		break;
-	case 'p': what = word_number(value, 1, 65535, &w->port) ? NULL :
-			"a port is a number from 1 to 65535"; break;
-	case 'N': what = word_number(value, 1, UINT32_MAX, &w->noise) ? NULL :
-			"the length of noise is " A_NUMBER; break;
-	case 'B': what = word_number(value, 1, NETTEST_NODES_MAX / 2 - 1, &w->plan.noise_pairs) ?
-			NULL : "the pairs that make noise are a number from 1 to 511"; break;
-	case 'D': what = word_number(value, 1, NETTEST_NOISE_DEPTH, &w->plan.noise_depth) ? NULL :
-			"of noise 1 to 32 messages are under way"; break;
-	default: what = "there is no such word";
-	}
-	return what ? word_reject(why, why_size, word, what) : 0;
+		return chaos(w, word + 2) ? 0 : word_reject(why, why_size, word, CHAOS);
+	if (take(w, *word, word + 1))
+		return 0;
+	for (i = 0; i < ARRAY_SIZE(words); i++)
+		if (words[i].letter == *word)
+			return word_reject(why, why_size, word, words[i].accepted);
+	return word_reject(why, why_size, word, "not a valid argument");
 }
 
 static int range(char *why, size_t size, const struct nt_words *w, const char *what)
@@ -162,11 +183,11 @@ static int noise_words_end(struct nt_words *w, char *why, size_t why_size)
 
 	if (!w->noise && (plan->noise_pairs || plan->noise_depth))
 		return word_reject(why, why_size, "B, D",
-				   "they say how noise is made, N that it is");
+			      "B and D require N, the length of noise messages");
 	if (!w->noise)
 		return 0;
 	if ((u64)w->noise * w->unit_bytes > LNET_MTU)
-		return word_reject(why, why_size, "N", "messages of noise have 1 MiB at most");
+		return word_reject(why, why_size, "N", "a noise message (N) must have at most 1 MiB");
 	plan->noise = w->noise * w->unit_bytes;
 	plan->noise_pairs = plan->noise_pairs ? plan->noise_pairs : 1;
 	plan->noise_depth = plan->noise_depth ? plan->noise_depth : 8;
@@ -177,8 +198,9 @@ int nt_words_fit(const struct nt_words *w, u32 nr, char *why, size_t why_size)
 {
 	if (nettest_plan_measured(&w->plan, nr) >= 2)
 		return 0;
-	snprintf(why, why_size, "of %u nodes %u make noise: two at least are to be measured", nr,
-		 2 * w->plan.noise_pairs);
+	snprintf(why, why_size,
+		 "of %u nodes, %u would send noise (B, N); at least two must remain to be measured",
+		 nr, 2 * w->plan.noise_pairs);
 	return -EINVAL;
 }
 
@@ -193,14 +215,15 @@ int nt_words_end(struct nt_words *w, char *why, size_t why_size)
 	else if (!w->step)
 		w->plan.factor = 2;
 	if (w->least > w->most)
-		return range(why, why_size, w, "the least is more than the largest");
+		return range(why, why_size, w,
+			     "the least length (m) must not exceed the largest (M)");
 	if ((u64)w->most * w->unit_bytes > NETTEST_LEN_MAX)
-		return range(why, why_size, w, "64 MiB is the most");
+		return range(why, why_size, w, "the largest length (M) must be at most 64 MiB");
 	w->plan.least = w->least * w->unit_bytes;
 	w->plan.most = w->most * w->unit_bytes;
 	w->plan.step = (u32)min_t(u64, (u64)w->step * w->unit_bytes, UINT32_MAX);
 	rc = nettest_plan_check(&w->plan);
 	if (rc == -E2BIG)
 		return range(why, why_size, w, "too many lengths and repeats");
-	return rc ? range(why, why_size, w, "these cannot be") : 0;
+	return rc ? range(why, why_size, w, "this combination is not possible") : 0;
 }

@@ -115,8 +115,8 @@ static void lost_put(unsigned int nr)
 	struct line l = { .level = LNET_LOG_WARNING };
 
 	clock_gettime(CLOCK_REALTIME, &l.at);
-	snprintf(l.text, sizeof(l.text), "log: %u lines were lost: they came faster than they "
-		 "could be written", nr);
+	snprintf(l.text, sizeof(l.text),
+		 "log: %u lines were lost, because the output accepted them too slowly", nr);
 	line_put(&l);
 }
 

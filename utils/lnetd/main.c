@@ -78,8 +78,8 @@ static const struct {
 	const char *name, *accepted;
 } values[] = {
 	{ O_NAME, "name", "1 to 63 characters without '/'" },
-	{ O_STATE, "state", "a file" },
-	{ O_CONFIG, "config", "a file" },
+	{ O_STATE, "state", "the name of a file" },
+	{ O_CONFIG, "config", "the name of a file" },
 	{ O_SHARDS, "shards", "1 to 64" },
 	{ O_SELFTEST, "selftest",
 	  "'*' or a list of NIDs, such as '10.0.0.[1-4]@tcp 10.1.0.1@tcp1'" },
@@ -92,16 +92,21 @@ static int daemon_help(void)
 	     "[--selftest CONSOLES] [--log-level LEVEL]\n"
 	     "  --name NAME    name of the node in this network namespace; "
 	     "default " LNET_NL_USER_NODE "\n"
-	     "  --state FILE   keep the configuration here and read it at start\n"
-	     "  --config FILE  YAML to import at start, unless there is a state already\n"
-	     "  --shards N     parts the peers are spread over, each with its thread; 1 to 64\n"
-	     "  --service      threads do everything; without it whoever waits may help\n"
-	     "  --selftest C   take part in network self-tests; C: NIDs of the nodes that may lead "
-	     "them, or '*'\n"
-	     "  --no-selftest  take no part in network self-tests: the default\n"
-	     "  --log-level L  error, warning, info (the default) or debug\n"
-	     "  --foreground   the only way there is\n"
-	     "  --verbose      as --log-level debug");
+	     "  --state FILE   save the configuration to FILE after each change, and read FILE at "
+	     "start\n"
+	     "  --config FILE  YAML file to import at start, unless --state FILE exists already\n"
+	     "  --shards N     number of shards that divide the peers, each with a thread; 1 to "
+	     "64\n"
+	     "  --service      only service threads serve sockets and timers; default: also "
+	     "threads "
+	     "that wait\n"
+	     "  --selftest C   take part in network self-tests that the nodes with the NIDs C "
+	     "control; '*': any node\n"
+	     "  --no-selftest  take no part in network self-tests (default)\n"
+	     "  --log-level L  least severe messages to log: error, warning, info (default) or "
+	     "debug\n"
+	     "  --foreground   accepted without effect: lnetd always runs in the foreground\n"
+	     "  --verbose      the same as --log-level debug");
 	return 0;
 }
 
@@ -208,7 +213,7 @@ static int daemon_args_parse(struct daemon *d, int argc, char **argv)
 	}
 	if (optind == argc)
 		return -1;
-	return daemon_usage("'%s' is no option, and lnetd takes nothing else", argv[optind]);
+	return daemon_usage("unexpected argument '%s': lnetd accepts only options", argv[optind]);
 }
 
 static void signals_set(void)
@@ -309,7 +314,7 @@ static int server_start(struct daemon *d)
 	int rc = lnet_nl_server_create(&d->srv, &cfg);
 
 	if (rc == -EADDRINUSE)
-		log_line(LNET_LOG_ERROR, "a node named '%s' of this user is there already%s",
+		log_line(LNET_LOG_ERROR, "a node named '%s' of this user already exists%s",
 			 d->name, holder_text(d, holder, sizeof(holder)));
 	else if (rc)
 		daemon_fail(d->name, rc);
@@ -410,7 +415,7 @@ static int daemon_serve(struct daemon *d)
 	log_started(d);
 	while (!stopping && !rc)
 		rc = lnet_nl_server_step(d->srv, 1000);
-	return rc ? daemon_fail("management socket", rc) : 0;
+	return rc ? daemon_fail("cannot open the management socket", rc) : 0;
 }
 
 int main(int argc, char **argv)

@@ -335,8 +335,8 @@ static int door_directory_make(void)
 	else
 		rc = door_directory_check(dir, getuid());
 	if (rc)
-		log_line(LNET_LOG_WARNING, "no self-test: directory %s: %s", dir,
-			 rc == -EPERM ? "another user owns it or may write in it" : strerror(-rc));
+		log_line(LNET_LOG_WARNING, "the self-test is not available: directory %s: %s", dir,
+			 rc == -EPERM ? "another user owns it, or may write to it" : strerror(-rc));
 	return rc;
 }
 
@@ -376,7 +376,8 @@ static int door_listen(struct sockaddr_un *at, const char *name)
 		rc = door_bind(fd, at);
 	if (!rc)
 		return fd;
-	log_line(LNET_LOG_WARNING, "no self-test: socket %s: %s", at->sun_path, strerror(-rc));
+	log_line(LNET_LOG_WARNING, "the self-test is not available: socket %s: %s", at->sun_path,
+		 strerror(-rc));
 	if (fd >= 0)
 		close(fd);
 	at->sun_path[0] = 0;

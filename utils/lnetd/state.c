@@ -110,7 +110,7 @@ int state_lock(struct state *s)
 		rc = file_error_log(name, -ELOOP,
 				    "the lock file is a symbolic link; remove the link");
 	if (s->lock_fd >= 0 && flock(s->lock_fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
-		rc = file_error_log(s->path, -EBUSY, "another lnetd keeps its state here");
+		rc = file_error_log(s->path, -EBUSY, "another lnetd uses this state file");
 	free(name);
 	return rc;
 }
@@ -130,7 +130,7 @@ int state_load(struct lnetctl *c, const char *path)
 
 	/* Opening a FIFO would wait for a writer. */
 	if (!stat(path, &st) && !S_ISREG(st.st_mode))
-		return file_error_log(path, -EINVAL, "the state is not a regular file");
+		return file_error_log(path, -EINVAL, "the state file is not a regular file");
 	rc = state_file_read(path, &doc);
 	if (rc == -ENOENT)
 		return rc;
@@ -140,8 +140,8 @@ int state_load(struct lnetctl *c, const char *path)
 		rc = 0;
 	else if (!doc->first || !is_whole(path))
 		rc = file_error_log(path, -ENODATA,
-				    "the state is empty or cut off: who wrote it did not "
-				    "finish. Restore it, or remove it to start without one");
+			      "the state file is empty or truncated, because it was not completely "
+			      "written. Restore it, or remove it to start without a configuration");
 	else
 		rc = state_apply(c, path, doc);
 	lnetctl_doc_free(doc);
@@ -199,7 +199,8 @@ int state_begin(struct state *s, size_t change, char *why, size_t why_size)
 	if (!rc)
 		return 0;
 	state_drop(s);
-	return explain(s->next, rc, "nothing was changed, as it cannot be saved", why, why_size);
+	return explain(s->next, rc, "nothing was changed, because the change cannot be saved", why,
+		       why_size);
 }
 
 void state_drop(struct state *s)
@@ -247,5 +248,6 @@ int state_commit(struct state *s, struct lnetctl *c, bool configured, char *why,
 			rc = sync_directory(s->path);
 	}
 	s->fd = -1;
-	return rc ? explain(s->path, rc, "in effect, but not saved", why, why_size) : 0;
+	return rc ? explain(s->path, rc, "the change is in effect, but is not saved", why, why_size)
+		  : 0;
 }

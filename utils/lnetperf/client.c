@@ -478,7 +478,7 @@ static int wait_ready(struct client *c)
 	if (!rc && state != 1)
 		rc = -EHOSTUNREACH;
 	if (rc)
-		fprintf(stderr, "lnetperf: the peer does not answer: %s\n", strerror(-rc));
+		fprintf(stderr, "lnetperf: no reply from the peer: %s\n", strerror(-rc));
 	return rc;
 }
 

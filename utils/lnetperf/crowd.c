@@ -205,7 +205,7 @@ int perf_crowd_meet(struct perf_node *n)
 	if (!rc && m.nr_failed)
 		rc = -EHOSTUNREACH;
 	if (rc)
-		fprintf(stderr, "lnetperf: %u of the crowd do not answer: %s\n", m.nr_failed,
+		fprintf(stderr, "lnetperf: no reply from %u nodes of the crowd: %s\n", m.nr_failed,
 			strerror(-rc));
 	settle(n->ln);
 	memory_look(&n->after);

@@ -101,7 +101,7 @@ void perf_log_add(struct perf_log *log, enum perf_kind kind, u64 id, int status,
 		return;
 	pthread_mutex_lock(&log->lock);
 	if (log->nr == log->cap && log_grow(log)) {
-		fprintf(stderr, "lnetperf: the log cannot grow\n");
+		fprintf(stderr, "lnetperf: cannot extend the log file\n");
 		abort();
 	}
 	rec = &log->rec[log->nr++];

@@ -44,7 +44,8 @@ static int node_tunable_set(struct perf_node *n, const char *text)
 	if (!rc)
 		rc = lnet_tunable_set(n->ln, name, num);
 	if (rc == -ENOENT)
-		fprintf(stderr, "lnetperf: there is no tunable '%s'\n", name);
+		fprintf(stderr, "lnetperf: no tunable '%s'; 'lnetctl global show' lists them\n",
+			name);
 	else if (rc)
 		fprintf(stderr, "lnetperf: tunable %s does not accept '%s'\n", name, value + 1);
 	return rc;
@@ -74,7 +75,8 @@ static int ni_add(struct perf_node *n, const char *nid)
 	cfg.peer_credits = (s32)n->opt->peer_credits;
 	rc = lnet_nid_parse(&cfg.nid, nid);
 	if (rc) {
-		fprintf(stderr, "lnetperf: --nid must be a NID as 10.0.0.1@tcp, not '%s'\n", nid);
+		fprintf(stderr, "lnetperf: --nid must be a NID such as 10.0.0.1@tcp, not '%s'\n",
+			nid);
 		return rc;
 	}
 	rc = lnet_ni_add(n->ln, &cfg);

@@ -9,65 +9,76 @@
 #include "utils/lib/exit_status.h"
 
 static const char help[] =
-	"lnetperf server --nid NID... [--peer NID,NID...] [OPTION...]\n"
-	"lnetperf client --nid NID... --peer NID,NID... [OPTION...]\n"
-	"Both are nodes of their own, without a daemon.\n"
-	"  --nid NID           an interface (rail) of this node; several times, or a list\n"
-	"  --peer NID,NID      all interfaces of the other node, its primary one first\n"
-	"  --route NET,NID,NID routers that lead to NET; several times\n"
-	"  --port N            TCP port to listen on and to dial; 988\n"
-	"  --credits N, --peer-credits N   of each interface; 1024, 256\n"
-	"  --set NAME=VALUE    set a tunable, as lnetctl set does\n"
-	"  --mode hybrid|manual|service    who makes progress; manual: the program itself\n"
-	"  --name NAME         lnetctl --node NAME manages this node\n"
-	"  --log FILE          append what happens to FILE, for the oracle\n"
-	"  --timeline T        a line of figures every T\n"
-	"  --json              figures as JSON\n"
-	"  --crowd N,NID       N further nodes, at NID and the addresses after it: the server has\n"
-	"                      them in its process, the client an idle connection to each\n"
-	"  --duration T        how long; client: 5s, server: until SIGTERM\n"
-	"of the client:\n"
-	"  --op put|put-noack|get   what to request; put (with ACK)\n"
-	"  --size N            bytes; 64\n"
-	"  --window N          requests under way at once; 1\n"
-	"  --interval T        open loop: one request every T, whatever becomes of the others\n"
-	"  --count N           how many requests; unlimited\n"
-	"  --warmup N          requests before those that count; 0\n"
-	"  --buffers N         buffers used in turn; 16\n"
-	"  --timeout T         of each request; the tunable transaction_timeout\n"
-	"  --verify            check the content of every message, at both sides\n"
-	"  --plant lost|dup|corrupt|reorder   do wrong now and then: the oracle must see it\n"
-	"  --stay              when done, do not end before a SIGTERM\n"
-	"Times: 5 (seconds), 300ms, 20us. Sizes: 64, 4K, 1M.";
+	"usage: lnetperf server --nid NID... [--peer NID,NID...] [OPTION...]\n"
+	"       lnetperf client --nid NID... --peer NID,NID... [OPTION...]\n"
+	"Measures requests from a client to a server. Each of the two programs is a separate "
+	"node,\n"
+	"without a daemon.\n"
+	"Options of both:\n"
+	"  --nid NID           NID of an interface of this node; may be repeated, or a list with "
+	"commas\n"
+	"  --peer NID,NID      NIDs of the other node, its primary NID first\n"
+	"  --route NET,NID,NID route to the remote net NET through the routers NID; may be "
+	"repeated\n"
+	"  --port N            TCP port on which this node and its peers listen; default 988\n"
+	"  --credits N         messages in flight over each interface; default 1024\n"
+	"  --peer-credits N    messages in flight to each peer interface; default 256\n"
+	"  --set NAME=VALUE    set the tunable NAME, as lnetctl set does; may be repeated\n"
+	"  --mode hybrid|manual|service   threads that serve sockets and timers: those of the\n"
+	"                      program (manual, default), those of the library (service), or both\n"
+	"  --name NAME         name of this node, for lnetctl --node NAME\n"
+	"  --log FILE          append the events of each message to FILE, for the oracle of the "
+	"tests\n"
+	"  --timeline T        print a line of results every T\n"
+	"  --json              print results as JSON\n"
+	"  --crowd N,NID       N further nodes with NID and the NIDs after it: the server runs "
+	"these\n"
+	"                      nodes, and the client has one idle connection to each of them\n"
+	"  --duration T        time to run; default for a client 5s, for a server until SIGTERM\n"
+	"Options of the client:\n"
+	"  --op put|put-noack|get   type of the requests: PUT with ACK (put, default), PUT without "
+	"ACK, GET\n"
+	"  --size N            payload of a request in bytes; default 64\n"
+	"  --window N          requests in flight at the same time; default 1\n"
+	"  --interval T        send one request every T, even if earlier requests have no reply\n"
+	"  --count N           number of requests; default unlimited\n"
+	"  --warmup N          requests before the measured ones; default 0\n"
+	"  --buffers N         number of buffers, which requests use in turn; default 16\n"
+	"  --timeout T         transaction timeout of each request; default: the tunable\n"
+	"                      transaction_timeout\n"
+	"  --verify            check the contents of every message at both nodes\n"
+	"  --plant lost|dup|corrupt|reorder   plant errors of this kind, to test the oracle\n"
+	"  --stay              do not end after the last request, but at SIGTERM\n"
+	"T is a time: 5 (seconds), 300ms, 20us. Sizes: 64, 4K, 1M.";
 
 /* The options and their accepted values; NULL: the option has no value. */
-#define PERF_OPTIONS(OPT)                                                        \
-	OPT("nid", O_NID, "a NID, or a list with commas, 16 in all")             \
-	OPT("peer", O_PEER, "the NIDs of one peer with commas, 16 peers in all") \
-	OPT("route", O_ROUTE, "NET,NID[,NID...], 16 routes in all")              \
-	OPT("port", O_PORT, "1 to 65535")                                        \
-	OPT("credits", O_CREDITS, "1 to 65535")                                  \
-	OPT("peer-credits", O_PEER_CREDITS, "1 to 65535")                        \
-	OPT("set", O_SET, "NAME=VALUE, 32 in all")                               \
-	OPT("mode", O_MODE, "hybrid, manual or service")                         \
-	OPT("name", O_NAME, "a name")                                            \
-	OPT("log", O_LOG, "a file")                                              \
-	OPT("timeline", O_TIMELINE, "a time above 0, as 5, 300ms or 20us")       \
-	OPT("json", O_JSON, NULL)                                                \
-	OPT("duration", O_DURATION, "a time above 0, as 5, 300ms or 20us")       \
-	OPT("op", O_OP, "put, put-noack or get")                                 \
-	OPT("size", O_SIZE, "0 to 1M")                                           \
-	OPT("window", O_WINDOW, "1 to 16384")                                    \
-	OPT("interval", O_INTERVAL, "a time above 0, as 5, 300ms or 20us")       \
-	OPT("count", O_COUNT, "1 to 1099511627776")                              \
-	OPT("warmup", O_WARMUP, "0 to 1073741824")                               \
-	OPT("buffers", O_BUFFERS, "1 to 16384")                                  \
-	OPT("timeout", O_TIMEOUT, "a time above 0, as 5, 300ms or 20us")         \
-	OPT("verify", O_VERIFY, NULL)                                            \
-	OPT("plant", O_PLANT, "none, lost, dup, corrupt or reorder")             \
-	OPT("stay", O_STAY, NULL)                                                \
-	OPT("crowd", O_CROWD, "N,NID with N of 1 to 4096 and an IPv4 NID")       \
-	OPT("help", O_HELP, NULL)                                                \
+#define PERF_OPTIONS(OPT)                                                               \
+	OPT("nid", O_NID, "a NID, or a list with commas; at most 16 NIDs in all")       \
+	OPT("peer", O_PEER, "the NIDs of one peer, with commas; at most 16 peers")      \
+	OPT("route", O_ROUTE, "NET,NID[,NID...]; at most 16 routes")                    \
+	OPT("port", O_PORT, "1 to 65535")                                               \
+	OPT("credits", O_CREDITS, "1 to 65535")                                         \
+	OPT("peer-credits", O_PEER_CREDITS, "1 to 65535")                               \
+	OPT("set", O_SET, "NAME=VALUE; at most 32 of them")                             \
+	OPT("mode", O_MODE, "hybrid, manual or service")                                \
+	OPT("name", O_NAME, "the name of this node")                                    \
+	OPT("log", O_LOG, "the name of a file")                                         \
+	OPT("timeline", O_TIMELINE, "a time above 0, as 5, 300ms or 20us")              \
+	OPT("json", O_JSON, NULL)                                                       \
+	OPT("duration", O_DURATION, "a time above 0, as 5, 300ms or 20us")              \
+	OPT("op", O_OP, "put, put-noack or get")                                        \
+	OPT("size", O_SIZE, "0 to 1M")                                                  \
+	OPT("window", O_WINDOW, "1 to 16384")                                           \
+	OPT("interval", O_INTERVAL, "a time above 0, as 5, 300ms or 20us")              \
+	OPT("count", O_COUNT, "1 to 1099511627776")                                     \
+	OPT("warmup", O_WARMUP, "0 to 1073741824")                                      \
+	OPT("buffers", O_BUFFERS, "1 to 16384")                                         \
+	OPT("timeout", O_TIMEOUT, "a time above 0, as 5, 300ms or 20us")                \
+	OPT("verify", O_VERIFY, NULL)                                                   \
+	OPT("plant", O_PLANT, "none, lost, dup, corrupt or reorder")                    \
+	OPT("stay", O_STAY, NULL)                                                       \
+	OPT("crowd", O_CROWD, "N,NID with a number N of 1 to 4096 and an IPv4 NID")     \
+	OPT("help", O_HELP, NULL)                                                       \
 	OPT("version", O_VERSION, NULL)
 
 #define OPT(name, constant, accepts) constant,
@@ -304,13 +315,16 @@ static int perf_usage_option(int c, char **argv)
 static int perf_opt_check(struct perf_opt *o)
 {
 	if (!o->nr_nids)
-		return perf_usage("a node needs at least one --nid");
+		return perf_usage("%s needs at least one --nid, the NID of an interface of this node",
+			     o->role == PERF_SERVER ? "a server" : "a client");
 	if (o->role == PERF_CLIENT && o->nr_peers != 1)
-		return perf_usage("a client needs one --peer");
+		return perf_usage("a client needs exactly one --peer, the NIDs of the server");
 	if (o->verify && (o->size % 8 || o->size < PERF_PAYLOAD_MIN))
-		return perf_usage("--verify takes sizes of at least 32, multiples of 8");
+		return perf_usage(
+			"with --verify, --size must be a multiple of 8 and at least 32, not %u",
+			o->size);
 	if (o->plant && (!o->verify || o->op == PERF_GET))
-		return perf_usage("--plant goes with --verify and a PUT");
+		return perf_usage("--plant requires --verify and --op put or put-noack");
 	if (!o->duration_ns)
 		o->duration_ns = o->role == PERF_SERVER || o->count ? U64_MAX / 4 : 5000000000ull;
 	return -1;
@@ -343,8 +357,7 @@ static int options_parse(struct perf_opt *o, int argc, char **argv)
 		if (!good)
 			return EXIT_USAGE;
 	}
-	return optind == argc ? perf_opt_check(o)
-			      : perf_usage("unexpected word '%s'", argv[optind]);
+	return optind == argc ? perf_opt_check(o) : perf_usage("unexpected argument '%s'", argv[optind]);
 }
 
 int perf_opt_parse(struct perf_opt *o, int argc, char **argv)
@@ -362,9 +375,9 @@ int perf_opt_parse(struct perf_opt *o, int argc, char **argv)
 	if (argc > 1 && is_one_of(argv[1], "-V", "--version", "version"))
 		return text_print("lnetperf " LNET_VERSION);
 	if (argc < 2)
-		return perf_usage("the first word must be server or client");
+		return perf_usage("the first argument must be server or client");
 	if (!is_one_of(argv[1], "server", "client", NULL))
-		return perf_usage("the first word must be server or client, not '%s'", argv[1]);
+		return perf_usage("the first argument must be server or client, not '%s'", argv[1]);
 	o->role = argv[1][0] == 's' ? PERF_SERVER : PERF_CLIENT;
 	return options_parse(o, argc - 1, argv + 1);
 }

@@ -76,7 +76,7 @@ static void on_server_put(const struct lnet_event *ev)
 	if (ev->kind == LNET_EVENT_PUT && !ev->status)
 		put_check(b, ev);
 	if (ev->unlinked && ev->status != -ESHUTDOWN && server_buffer_post(b) == -ENOMEM)
-		fprintf(stderr, "lnetperf: no memory to post a buffer again\n");
+		fprintf(stderr, "lnetperf: not enough memory to post a buffer again\n");
 }
 
 /* ---- GETs and raw PUTs --------------------------------------------------------------------- */

@@ -191,10 +191,10 @@ static int option_show(const struct row *row)
 static int options_check(const struct options *o, int argc, char **argv)
 {
 	if (optind < argc)
-		return lnetsim_usage("unexpected word '%s'", argv[optind]);
+		return lnetsim_usage("unexpected argument '%s'", argv[optind]);
 	if (!!o->replay + !!o->partners + o->tree + o->selftest > 1)
-		return lnetsim_usage(
-			"only one of --replay, --crowd, --selftest-tree and --selftest");
+		return lnetsim_usage("at most one of --replay, --crowd, --selftest-tree and --selftest may "
+			     "be given");
 	if (o->partners && o->nodes && o->nodes <= o->partners)
 		return lnetsim_usage("--nodes must be above --crowd (%llu), not %llu",
 				     (unsigned long long)o->partners, (unsigned long long)o->nodes);

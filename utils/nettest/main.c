@@ -59,7 +59,7 @@ static void take_record(struct program *p, u32 rank, u32 index, u64 *median)
 	const u8 *buf = nettest_record(p->nt, rank, &len);
 
 	if (nettest_record_decode(buf, len, p->report.nr, &tally, median)) {
-		fprintf(stderr, "nettest: what node %u measured cannot be read\n", rank);
+		fprintf(stderr, "nettest: the results of node %u are malformed\n", rank);
 		p->report.errors++;
 		return;
 	}
@@ -208,7 +208,8 @@ static int engine_create(struct program *p)
 	int rc = nettest_create(&p->nt, &cfg);
 
 	if (rc)
-		fprintf(stderr, "nettest: memory for messages: %s\n", strerror(-rc));
+		fprintf(stderr, "nettest: cannot allocate the memory for messages: %s\n",
+			strerror(-rc));
 	return rc;
 }
 
@@ -275,10 +276,12 @@ static int program_serve(struct program *p)
 
 static int nettest_usage(void)
 {
-	fputs("mpirun -np P nettest WORDS...\n" NT_WORDS_HELP
-	      "  nNIDS        NIDs of the nodes, one each, as 10.0.0.[1-4]@tcp; again for each "
-	      "rail\n"
-	      "  pN           TCP port\n", stdout);
+	fputs("mpirun -np P nettest ARGUMENTS...\n"
+	      "Measures throughput and round trips among P nodes. Each argument is a letter and "
+	      "its value.\n" NT_WORDS_HELP
+	      "  nNIDS        NIDs of the nodes, one for each node, as 10.0.0.[1-4]@tcp; one such "
+	      "list for each rail\n"
+	      "  pN           TCP port of all nodes\n", stdout);
 	return EXIT_DONE;
 }
 
@@ -321,9 +324,9 @@ static int find_others(struct program *p)
 		return names_listed(&p->words, &p->launch, &p->names);
 	if (p->launched && p->launch.nr > 1)
 		return 0;
-	fputs("nettest: one node alone has nobody to exchange messages with: start two at least, "
-	      "as mpirun -np 2 nettest or srun -n 2 --mpi=pmix nettest, or name them, as "
-	      "n10.0.0.[1-4]@tcp\n", stderr);
+	fputs("nettest: at least two nodes are needed: start them by 'mpirun -np 2 nettest' or "
+	      "'srun -n 2 --mpi=pmix nettest', or name their NIDs, as n10.0.0.[1-4]@tcp\n",
+	      stderr);
 	return -EINVAL;
 }
 

@@ -105,8 +105,10 @@ static int lists_read(const struct nt_words *w, struct lists *lists)
 		}
 		lists->nr++;
 		if (i && list_count(lists->nids[i]) != lists->nr_nodes) {
-			fprintf(stderr, "nettest: 'n%s': of each rail there is to be one NID for "
-				"each node\n", w->nids[i]);
+			fprintf(stderr,
+				"nettest: 'n%s': the lists of all rails must have the same number "
+				"of NIDs, one for each node\n",
+				w->nids[i]);
 			return -EINVAL;
 		}
 		lists->nr_nodes = list_count(lists->nids[i]);
@@ -169,7 +171,7 @@ static int rank_find(const struct lists *lists, struct launch *l)
 	freeifaddrs(all);
 	if (nr == 1)
 		return 0;
-	fprintf(stderr, "nettest: this machine has the addresses of %u of the nodes, not of one\n",
+	fprintf(stderr, "nettest: the first list must have one address of this system, not %u\n",
 		nr);
 	return -EADDRNOTAVAIL;
 }
@@ -201,8 +203,10 @@ static char *own_listed(const struct nt_words *w, const struct launch *l)
 		if (lists.nr_nodes == l->nr)
 			name = node_name_at(&lists, l->rank, hostname());
 		else
-			fprintf(stderr, "nettest: the lists have %u nodes, %u were started\n",
-				lists.nr_nodes, l->nr);
+			fprintf(stderr,
+				"nettest: each list of NIDs must have one NID for each of the %u "
+				"started nodes, not %u NIDs\n",
+				l->nr, lists.nr_nodes);
 	}
 	lists_free(&lists);
 	return name;
@@ -233,7 +237,8 @@ static char *own_machine(void)
 	freeifaddrs(all);
 	if (nr)
 		return strdup(text);
-	fputs("nettest: no interface is up here but the loopback one\n", stderr);
+	fputs("nettest: this system has no interface that is up, except the loopback interface\n",
+	      stderr);
 	return NULL;
 }
 
@@ -262,7 +267,8 @@ char *names_own(const struct nt_words *w, const struct launch *l, struct names *
 		return own_machine();
 	}
 	if (!l->local_rank)
-		fputs("nettest: several nodes on each of several machines: say which addresses, as "
-		      "n10.0.0.[1-4]@tcp\n", stderr);
+		fputs("nettest: several nodes were started on each of several systems: name their "
+		      "NIDs, as n10.0.0.[1-4]@tcp\n",
+		      stderr);
 	return NULL;
 }

@@ -9,9 +9,10 @@ int launch_begin(struct launch *l)
 {
 	if (!getenv("PMIX_NAMESPACE"))
 		return -ENOENT;
-	fputs("nettest: built without PMIx, so what mpirun or srun say cannot be asked for. "
-	      "Either install libpmix-dev and build again, or name the nodes, as "
-	      "n10.0.0.[1-4]@tcp\n", stderr);
+	fputs("nettest: built without PMIx, so it cannot get the nodes from mpirun or srun. Either "
+	      "install libpmix-dev and build again, or name the NIDs of the nodes, as "
+	      "n10.0.0.[1-4]@tcp\n",
+	      stderr);
 	return -EOPNOTSUPP;
 }
 

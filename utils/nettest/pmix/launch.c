@@ -111,7 +111,7 @@ int launch_exchange(const struct launch *l, const char *own, char **all)
 
 	for (i = 0; i < l->nr && status == PMIX_SUCCESS; i++)
 		status = rank_text_get(i, &all[i]);
-	return status == PMIX_SUCCESS ? 0 : failed("names of the nodes", status);
+	return status == PMIX_SUCCESS ? 0 : failed("exchange of the nodes' names", status);
 }
 
 int launch_barrier(const struct launch *l)
