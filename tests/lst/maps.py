@@ -58,11 +58,11 @@ def map_refused():
 @case("a map from a file: none, empty, huge, binary, endless; the console is not asked")
 def map_files():
     console = Console(add_test=answer(failed=0))
-    for what, why in (("", "nobody sends"), ("# nobody\n\n  \t\n", "nobody sends"),
-                      (b"1 2\n3 \0 4\n", ":2: is no text"),
-                      ("#" * 2 ** 20 + "\n", "longer than a map may be: 1 MiB"),
+    for what, why in (("", "the map has no pair"), ("# nobody\n\n  \t\n", "the map has no pair"),
+                      (b"1 2\n3 \0 4\n", ":2: the line contains a NUL character"),
+                      ("#" * 2 ** 20 + "\n", "must have at most 1 MiB"),
                       ("0 1\n" * 20000, "longer than a request may be: 65536 bytes"),
-                      ("0 " + "1 " * 40000, ":1: up to here it is longer than a request")):
+                      ("0 " + "1 " * 40000, ":1: the map up to this line is longer than")):
         equal(add_test(console, map_file("what", what), fails=True), [], "asked")
         assert why in lst.err and len(lst.err) < 300, (why, lst.err[:300])
     for path, why in (("/dev/zero", "1 MiB"), (work, "Is a directory"), (work + "/no", "No such file"),

@@ -127,7 +127,8 @@ static bool bulk_args_read(struct bulk *b, int argc, char **argv)
 		if (!bulk_arg_add(b, argv[optind]))
 			return false;
 	if (!b->server && !b->nr_servers)
-		return misused("--target is missing: who is to be sent to"), false;
+		return misused("--target is missing: it must name the nodes that receive the data"),
+		       false;
 	return plan_add(&b->r, "size", 4, b->size) &&
 	       (b->server || plan_add(&b->r, "concurrency", 11, b->concurrency));
 }
@@ -246,7 +247,7 @@ static int print_total(const struct bulk *b)
 	char m[2][24];
 
 	if (b->server) {
-		printf("total: %llu served, at most %llu at once",
+		printf("total: %llu served, at most %llu at the same time",
 		       sample_count(alone_map(b->now), "served"),
 		       sample_count(alone_map(b->now), "most_at_once"));
 		print_flow(alone_map(b->now), "to", "in");

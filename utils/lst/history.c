@@ -120,7 +120,7 @@ static int history_list(const struct history *h, int argc, char **argv)
 	const struct past *p;
 
 	if (argc > 1)
-		return misused("history list: '%s' is one word too many", argv[1]);
+		return misused("history list: unexpected argument '%s'", argv[1]);
 	printf("%6s %-32s %-20s %-20s %8s %10s %s\n", "ID", "SESSION", "BEGUN", "LAST", "samples",
 	       "bytes", "state");
 	for (p = h->past; p < h->past + h->nr; p++)
@@ -128,7 +128,7 @@ static int history_list(const struct history *h, int argc, char **argv)
 		       stamp(p->begin_ns, from), stamp(p->end_ns, to), p->nr_samples, p->bytes,
 		       p->complete ? "complete" : "cut off");
 	if (h->rs.nr_skipped)
-		fprintf(stderr, "%s: %" PRIu64 " bytes are of no record and were skipped\n",
+		fprintf(stderr, "%s: skipped %" PRIu64 " bytes that belong to no record\n",
 			h->path, h->rs.nr_skipped);
 	return 0;
 }
@@ -315,7 +315,7 @@ static bool parse_unit(const char *in, const char *units, const int64_t *factors
 		return misused("'%s' is not a number with one of the units %s", in, units), false;
 	if (!__builtin_mul_overflow(*value, unit ? factors[unit - units] : 1, value))
 		return true;
-	return misused("'%s' is too much", in), false;
+	return misused("'%s' is too large", in), false;
 }
 
 static bool purge_option(struct purge *g, const char *name, const char *value)
@@ -361,7 +361,8 @@ static int purge(const struct history *h, int argc, char **argv)
 			return not_found(argv[i]);
 	}
 	if (argc < 2)
-		return misused("What is to be purged?");
+		return misused(
+			"history purge needs at least one of --age, --session, --size and an ID");
 	rc = records_purge(h->path, is_purged, &g, &nr);
 	if (rc)
 		return failed("%s: %s", h->path, strerror(-rc));

@@ -48,7 +48,7 @@ static int measure_append(struct measure *m, enum record_kind kind, const struct
 	}
 	free(text);
 	if (rc)
-		failed("The history keeps nothing: %s: %s", path, strerror(-rc));
+		failed("The history cannot be written: %s: %s", path, strerror(-rc));
 	return rc ? -1 : 0;
 }
 
@@ -117,7 +117,8 @@ int history_begin(struct measure *m)
 	rc = measure_append(m, RECORD_BEGIN, doc, m->begin_ns);
 	lnetctl_doc_free(doc);
 	if (!rc)
-		fprintf(stderr, "kept as %llu\n", (unsigned long long)m->id);
+		fprintf(stderr, "measurement stored in the history with ID %llu\n",
+			(unsigned long long)m->id);
 	return rc;
 }
 

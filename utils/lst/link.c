@@ -130,14 +130,17 @@ static void print_closed(int err)
 	const char *node = link_node ? link_node : getenv("LNET_NODE");
 
 	if (node && !strcmp(node, "kernel") && err == ENOENT)
-		fprintf(stderr, "lst: no node to talk to: node 'kernel' has no %s: 'modprobe "
-			"lnet_selftest' first\n", LST_DOOR_DEVICE);
+		fprintf(stderr,
+			"lst: no console: node 'kernel' has no %s: 'modprobe lnet_selftest' "
+			"first\n",
+			LST_DOOR_DEVICE);
 	else if (err == ECONNREFUSED)
-		fprintf(stderr, "lst: no node to talk to: node '%s' takes no part in self-tests, "
-			"or does not run: 'lnetd --selftest CONSOLES' starts one\n",
+		fprintf(stderr,
+			"lst: no console: node '%s' takes no part in self-tests, or does not run: "
+			"'lnetd --selftest CONSOLES' starts one\n",
 			node ? node : "lnetd");
 	else
-		fprintf(stderr, "lst: no node to talk to: node '%s': %s\n",
+		fprintf(stderr, "lst: no console: node '%s': %s\n",
 			node ? node : "lnetd", strerror(err));
 }
 
@@ -186,7 +189,8 @@ static int document(char *yaml, size_t len, struct lnetctl_node **doc)
 	if (in)
 		fclose(in);
 	if (rc)
-		fprintf(stderr, "lst: an answer that is not understood: %s\n", in ? why : "memory");
+		fprintf(stderr, "lst: the reply of the console is malformed: %s\n",
+			in ? why : "not enough memory");
 	return rc;
 }
 
@@ -249,7 +253,7 @@ static bool progress_print(const char *verb)
 	for (c = c ? c->first : NULL; c && !told; c = c->next) {
 		told = !strcmp(text(c, "verb"), verb) && number(c, "asked");
 		if (told)
-			fprintf(stderr, "\r%s: %d of %d nodes have answered", verb,
+			fprintf(stderr, "\r%s: %d of %d nodes have replied", verb,
 				(int)(number(c, "asked") - number(c, "left")),
 				(int)number(c, "asked"));
 	}

@@ -50,7 +50,8 @@ static const struct command {
 	  "--group NAME --topo star|chaos|ring|all [--dir uni|bi] [--unit b|K|M] [--min N] "
 	  "[--max N] [--step N|--mult N] [--iter N] [--repeat N] [--print average|total|local] "
 	  "[--check none|ends|full] [--output FILE] [--matrix FILE]" },
-	{ "nettest", verb_nettest, true, "GROUP [WORD]..., as the program nettest has them" },
+	{ "nettest", verb_nettest, true,
+	  "GROUP [ARGUMENT]..., which are those of the program nettest" },
 	{ "bulk_server", verb_bulk_server, false, "[-s SIZE] [-c COUNT] [WORD...]" },
 	{ "bulk_write", verb_bulk_write, false,
 	  "[-s SIZE] [--loop N] [--concurrency N] --target \"HOST|NID...\" [WORD...]" },
@@ -110,8 +111,9 @@ int option_next(int argc, char **argv, const char *letters, const struct option 
 		return c;
 	command_words(argv[0], words, sizeof(words));
 	if (optopt && (optopt > 127 || strchr(letters, optopt)))
-		misused("%s: option '%s' lacks its value or has one too many: %s", argv[0],
-			argv[optind - 1], words);
+		misused("%s: option '%s' has no value although it needs one, or has a value "
+			"although it accepts none: %s",
+			argv[0], argv[optind - 1], words);
 	else
 		misused("%s: there is no option '%s': %s", argv[0], argv[optind - 1], words);
 	return c;
@@ -168,8 +170,9 @@ static int lst_dispatch(int argc, char **argv)
 	if (c && is_any(argv[1], "--help", "-h", "--help"))
 		return lst_help(argv[0]);
 	if (!c && *argv[0] == '-')
-		return misused("lst: there is no option '%s'; options are --node, --help and "
-			       "--version", argv[0]);
+		return misused(
+			"lst: there is no option '%s'; options are --node, --help and --version",
+			argv[0]);
 	if (!c) {
 		status_of_failure = EXIT_NO_COMMAND;
 		return misused("lst: '%s' is not a command. See 'lst help'.", argv[0]);

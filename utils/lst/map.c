@@ -36,7 +36,7 @@ static char *map_file_read(FILE *in, size_t *len)
 	if (!bytes || ferror(in))
 		failed("%s: %s", path, strerror(bytes ? errno : ENOMEM));
 	else if (*len > FILE_MAX_LEN)
-		misused("%s: longer than a map may be: 1 MiB", path);
+		misused("%s: the file of a map must have at most 1 MiB", path);
 	else
 		return bytes;
 	free(bytes);
@@ -72,8 +72,10 @@ static bool add_line(struct request *r, unsigned int nr, char *line)
 		return true;
 	request_add(r, "send", "%u %s", nr, line);
 	if (r->over)
-		return misused("%s:%u: up to here it is longer than a request may be: %zu bytes",
-			       path, nr, sizeof(r->text)), false;
+		return misused("%s:%u: the map up to this line is longer than a request may be: "
+			       "%zu bytes",
+			       path, nr, sizeof(r->text)),
+		       false;
 	return true;
 }
 
@@ -87,11 +89,12 @@ static bool add_lines(struct request *r, char *bytes, size_t len)
 		next = next ? next : end;
 		*next++ = 0;
 		if (strlen(line) != (size_t)(next - 1 - line))
-			return misused("%s:%u: is no text", path, nr), false;
+			return misused("%s:%u: the line contains a NUL character", path, nr), false;
 		if (!add_line(r, nr, line))
 			return false;
 	}
-	return map_is_listed(r) || (misused("%s: nobody sends", path), false);
+	return map_is_listed(r) ||
+	       (misused("%s: the map has no pair of a client and a server", path), false);
 }
 
 /* Adds LST_MAP_LISTED, and for each line with text an argument: its number, senders, receivers. */
@@ -108,7 +111,7 @@ bool map_add_file(struct request *r, const char *name)
 		       false;
 	bytes = map_file_read(in, &len);
 	if (bytes && word_of(r, "map=", NULL))
-		misused("%s: there is a map already", path);
+		misused("%s: the test already has a map", path);
 	else if (bytes) {
 		request_add(r, "map", "10");
 		ok = add_lines(r, bytes, len);

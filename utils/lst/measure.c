@@ -49,7 +49,7 @@ static void add_missing(struct measure *m, struct lnetctl_node *list, const char
 	const struct seen *s = seen_of(m, id);
 
 	lnetctl_add_text(n, "nid", id);
-	lnetctl_add_text(n, "why", err ? error_text(err) : "told nothing of the tests");
+	lnetctl_add_text(n, "why", err ? error_text(err) : "no report of the tests");
 	if (s && s->at_ns)
 		lnetctl_add_num(n, "age_ms", (m->time_ns - s->at_ns) / 1000000);
 	else
@@ -252,7 +252,7 @@ void measure_print_missing(const struct measure *m, FILE *out)
 			fprintf(out, ", last sample %s s ago\n",
 				thousandths(sample_count(n, "age_ms"), buf));
 		else
-			fprintf(out, ", no sample yet\n");
+			fprintf(out, ", no sample received so far\n");
 	}
 }
 

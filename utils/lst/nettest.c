@@ -50,11 +50,12 @@ static int tour_rejected(const struct tour *t, int rc)
 {
 	switch (-rc) {
 	case EDOM:
-		return failed("lst: %s: nettest needs two active nodes, and two more for "
-			       "each pair that makes noise", t->group);
+		return failed("lst: %s: nettest needs two active nodes, and two more for each pair "
+			      "that sends noise",
+			      t->group);
 	case E2BIG:
-		return failed("lst: too much: the limits are 1 GiB of messages per node, "
-			       "64 MiB of figures, and 256 nodes with a matrix");
+		return failed("lst: the test is too large: the limits are 1 GiB of messages per "
+			      "node, 64 MiB of results, and 256 nodes with a matrix");
 	}
 	return fail(rc, t->group, "begin nettest");
 }
@@ -167,7 +168,7 @@ static int tour_read(struct tour *t)
 	rc = request_send(&r, &doc);
 	map = lnetctl_find(doc, "nettest");
 	if (rc) {
-		fail(rc, "nettest", "read what was measured");
+		fail(rc, "nettest", "read the results of nettest");
 	} else if (print_errors(doc) || !map) {
 		rc = -EAGAIN;
 	} else {
@@ -252,8 +253,8 @@ static int tour_words_check(struct tour *t)
 	char why[256];
 
 	if (t->words.nr_lists || t->words.port)
-		return misused("lst: n and p are words of the program nettest: in a session the "
-			       "nodes are those of the group");
+		return misused("lst: the arguments n and p are only for the program nettest: in a "
+			       "session, the nodes are those of the group");
 	if (nt_words_end(&t->words, why, sizeof(why)))
 		return misused("lst: %s", why);
 	return 0;
@@ -268,8 +269,8 @@ int verb_nettest(int argc, char **argv)
 	int i;
 
 	if (argc < 2)
-		return misused("A group is to be named, then the words of nettest: "
-			       "lst nettest GROUP uK m1 M16 K2 R2 T1000 Ptotal");
+		return misused("nettest needs the name of a group, then arguments of nettest: lst "
+			       "nettest GROUP uK m1 M16 K2 R2 T1000 Ptotal");
 	nt_words_init(&t.words);
 	t.group = argv[1];
 	for (i = 2; i < argc; i++)
@@ -308,7 +309,7 @@ static bool topo_parse(const char *name, uint32_t *patterns)
 	for (p = 1; p < NETTEST_NR_PATTERNS; p++)
 		found |= nettest_topo_of(p) == (enum nettest_topo)topo ? BIT(p) : 0;
 	*patterns = found;
-	return found || (misused("'%s' is no topology: star, chaos, ring or all", name), false);
+	return found || (misused("--topo must be star, chaos, ring or all, not '%s'", name), false);
 }
 
 static bool dir_parse(const char *name, uint32_t *patterns)
@@ -316,7 +317,7 @@ static bool dir_parse(const char *name, uint32_t *patterns)
 	uint32_t p, found = 0;
 
 	if (strcmp(name, "uni") && strcmp(name, "bi"))
-		return misused("'%s' is no direction: uni or bi", name), false;
+		return misused("--dir must be uni or bi, not '%s'", name), false;
 	for (p = 1; p < NETTEST_NR_PATTERNS; p++)
 		found |= nettest_two_way(p) == !strcmp(name, "bi") ? BIT(p) : 0;
 	*patterns = found;
@@ -373,7 +374,7 @@ int verb_topo(int argc, char **argv)
 	if (!ok)
 		return -1;
 	if (!t.group || argv[optind])
-		return misused("--group is asked for, and nothing but options");
+		return misused("pattern with --topo needs --group, and accepts only options");
 	t.words.plan.patterns = topo & dir;
 	return tour_words_check(&t) ? -1 : tour_run(&t);
 }

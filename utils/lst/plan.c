@@ -77,7 +77,7 @@ bool time_of(const char *in, long long *ns)
 {
 	if (time_parse(in, ns) && *ns > 0)
 		return true;
-	return misused("'%s' is no time, as 500us, 2s or 1h", in), false;
+	return misused("a time must be such as 500us, 2s or 1h, not '%s'", in), false;
 }
 
 /* none, simple, simple:k=512, crc32c, full */
@@ -88,13 +88,17 @@ static bool plan_check_add(struct request *r, const char *in)
 	long long every;
 
 	if (!check || (in[len] && check != 2))
-		return misused("Unknown check: '%s': none, simple, simple:k=BYTES, crc32c, full",
-			       in), false;
+		return misused("check must be none, simple, simple:k=BYTES, crc32c or full, not "
+			       "'%s'",
+			       in),
+		       false;
 	request_add(r, "verify", "%u", check);
 	if (!in[len])
 		return true;
 	if (strncmp(in + len, ":k=", 3) || !bytes_parse(in + len + 3, &every))
-		return misused("'%s': how often is to be a number of bytes: simple:k=512", in),
+		return misused("the distance of the marks of the simple check must be a number of "
+			       "bytes, as simple:k=512, not '%s'",
+			       in),
 		       false;
 	request_add(r, "every", "%lld", every);
 	return true;
@@ -117,8 +121,10 @@ static bool add_map(struct request *r, const char *in)
 		return true;
 	}
 	if (!map || (in[len] && strncmp(in, "permutation:", 12)))
-		return misused("Unknown map: '%s': D:S, one-to-one, one-to-all, all-to-all, ring, "
-			       "star, chaos, permutation:SEED, incast, file:PATH", in), false;
+		return misused("a map must be D:S, one-to-one, one-to-all, all-to-all, ring, star, "
+			       "chaos, permutation:SEED, incast or file:PATH, not '%s'",
+			       in),
+		       false;
 	request_add(r, "map", "%u", map);
 	if (!in[len])
 		return true;
@@ -143,11 +149,14 @@ static bool plan_value_add(struct request *r, const struct row *row, const char 
 		break;
 	case BYTES:
 		if (!bytes_parse(in, &value))
-			return misused("'%s' is no number of bytes, as 4097 or 1M", in), false;
+			return misused("a number of bytes must be such as 4097 or 1M, not '%s'",
+				       in),
+			       false;
 		break;
 	case TIME:
 		if (!time_parse(in, &value))
-			return misused("'%s' is no time, as 500ms, 2s or 1h", in), false;
+			return misused("a time must be such as 500ms, 2s or 1h, not '%s'", in),
+			       false;
 		break;
 	}
 	request_add(r, row->word, "%lld", value);
@@ -165,7 +174,7 @@ bool plan_add(struct request *r, const char *name, size_t len, const char *value
 	for (i = 0; i < NR(rows); i++)
 		if (strlen(rows[i].name) == len && !strncmp(rows[i].name, name, len) && value)
 			return plan_value_add(r, &rows[i], value);
-	return misused("Unknown word for a test: '%s'", name), false;
+	return misused("'%s' is not a valid argument of a test", name), false;
 }
 
 bool plan_add_word(struct request *r, const char *word)

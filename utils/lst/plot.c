@@ -231,7 +231,7 @@ static int plot_rates(struct plot *p, struct names *names, struct lnetctl_node *
 		}
 	}
 	if (nr < 2 || !names->nr)
-		return failed("Measurement %llu has no two samples of tests",
+		return failed("Measurement %llu has fewer than two samples of tests",
 			       (unsigned long long)p->past.id);
 	plot_head_print(p, "Bytes both ways", "s", "MB/s");
 	fputs("set yrange [0:*]\n", p->out);
@@ -321,7 +321,7 @@ static int matrix(struct plot *p, struct names *names, bool delays)
 	for (pair = pairs ? pairs->first : NULL; pair; pair = pair->next)
 		if (names_index(names, text(pair, "from")) < 0 ||
 		    names_index(names, text(pair, "to")) < 0)
-			return failed("More than %d nodes are too many", NODES_MAX);
+			return failed("The plot of a matrix must have at most %d nodes", NODES_MAX);
 	if (!names->nr)
 		return failed("Measurement %llu has no pairs: record with --pairs",
 			       (unsigned long long)p->past.id);

@@ -46,7 +46,7 @@ static unsigned int print_steps(const struct lnetctl_node *nodes)
 
 	for (n = nodes ? nodes->first : NULL; n; n = n->next)
 		if (number(n, "steps")) {
-			fprintf(stderr, "%s: its clock has jumped\n", text(n, "id"));
+			fprintf(stderr, "%s: the clock of this node has jumped\n", text(n, "id"));
 			nr++;
 		}
 	return nr;
@@ -64,7 +64,7 @@ static int print_started(const struct lnetctl_node *doc, long long skew_ns)
 	if (print_steps(nodes))
 		return -1;
 	if (number(doc, "waiting"))
-		return failed("%s nodes have not started", text(doc, "waiting"));
+		return failed("%s nodes have not started the tests", text(doc, "waiting"));
 	if (skew_ns && skew > skew_ns)
 		return failed("The clients did not start within %lld us", skew_ns / 1000);
 	return 0;
@@ -91,7 +91,7 @@ static int start_report(const char *name, long long skew_ns)
 		doc = NULL;
 		rc = ask_started(name, &doc);
 	}
-	rc = rc ? fail(rc, "batch", "ask when it began") : print_started(doc, skew_ns);
+	rc = rc ? fail(rc, "batch", "request the start times") : print_started(doc, skew_ns);
 	lnetctl_doc_free(doc);
 	return rc;
 }

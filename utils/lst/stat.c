@@ -159,7 +159,7 @@ static unsigned int print_missing(const struct lnetctl_node *doc)
 	for (n = n ? n->first : NULL; n; n = n->next) {
 		if (!number(n, "errno"))
 			continue;
-		fprintf(stderr, "%s: no counters: %s\n", text(n, "id"),
+		fprintf(stderr, "%s: cannot read the counters of this node: %s\n", text(n, "id"),
 			error_text((int)number(n, "errno")));
 		nr++;
 	}
@@ -242,10 +242,11 @@ static int beyond(struct stat_opt *o, int nr, char **targets)
 	struct measure *m = &o->m;
 
 	if (nr > 1 || (m->json && m->yaml) || (m->test && !m->batch))
-		return misused("One group or list of nodes at most; --json or --yaml; --test with "
-			       "--batch");
+		return misused("stat accepts one group or list of nodes, one of --json and --yaml, "
+			       "and --test only with --batch");
 	if (m->tree && (nr || m->batch || m->pairs || m->rails))
-		return misused("A tree tells of all tests of all its nodes, added up");
+		return misused("stat of a tree has only the sum over all tests and nodes: it "
+			       "accepts no --pairs, --rails, --batch or nodes");
 	m->target = nr && strcmp(targets[0], "all") ? targets[0] : NULL;
 	m->wait = o->wait;
 	m->rails = m->rails || (m->live && !m->tree);

@@ -153,7 +153,8 @@ static bool test_option(struct test *t, struct request *r, int c)
 		return true;
 	case 's':
 		if (!t->tree)
-			return misused("--seed is for trees; here permutation:SEED"), false;
+			return misused("--seed is only for trees; use permutation:SEED instead"),
+			       false;
 		if (!parse_number("--seed", optarg, 0, INT_MAX, &num))
 			return false;
 		request_add(r, "seed", "%lld", num);
@@ -186,7 +187,7 @@ static int send_test(struct request *r, const struct test *t)
 	int rc;
 
 	if (t->tree && map_is_listed(r))
-		return misused("A map from a file is not for trees");
+		return misused("a tree does not accept a map from a file");
 	request_add(r, "batch", "%s", t->batch);
 	request_add(r, "from", "%s", t->from);
 	request_add(r, "to", "%s", t->to);
@@ -243,7 +244,7 @@ static int test_command_add(const char *verb, int argc, char **argv)
 	if (!take_options(&t, &r, argc, argv, options, &own))
 		return -1;
 	if (own && argv[optind] && !strcmp(argv[optind], "brw"))
-		return misused("brw knows no time, rate, warmup nor map: bulk does");
+		return misused("brw accepts no time, rate, warmup or map: use bulk");
 	if (!t.from || !t.to)
 		return misused("add_test needs both --from GROUP and --to GROUP");
 	return add_kind(&r, argv + optind) ? send_test(&r, &t) : -1;
@@ -287,6 +288,6 @@ int verb_pattern(int argc, char **argv)
 		return -1;
 	argv += optind + 1;
 	if (argv[0] && !strcmp(argv[0], "brw"))
-		return misused("brw knows no patterns: bulk does");
+		return misused("brw accepts no patterns: use bulk");
 	return add_kind(&r, argv[0] ? argv : (char **)usual) ? send_test(&r, &t) : -1;
 }

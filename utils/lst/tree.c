@@ -24,7 +24,7 @@ unsigned int tree_print_missing(const struct lnetctl_node *doc)
 	print_nids(doc, "missing", "missing");
 	print_nids(doc, "refused", "refused");
 	if (refused)
-		fprintf(stderr, "%lld nodes refused: %s\n", (long long)refused,
+		fprintf(stderr, "%lld nodes rejected the request: %s\n", (long long)refused,
 			error_text((int)number(tree, "errno")));
 	if (missing)
 		fprintf(stderr, "%lld nodes are missing\n", (long long)missing);
@@ -81,7 +81,7 @@ static int tree_command_join(int argc, char **argv)
 		len += (size_t)snprintf(ranges + len, sizeof(ranges) - len, "%s%s",
 					len ? " " : "", argv[optind]);
 	if (!len || len >= sizeof(ranges))
-		return misused("Nodes are to be named by ranges, as 10.0.[0-3].[2-200]@tcp");
+		return misused("nodes of a tree must be ranges of NIDs, as 10.0.[0-3].[2-200]@tcp");
 	request_add(&r, "ranges", "%s", ranges);
 	return tree_request(&r, "A tree", "join");
 }
@@ -152,9 +152,9 @@ static bool words_good(const struct command *c, int argc, char **argv)
 		return true;
 	for (i = 1; i < argc; i++)
 		if (*argv[i] == '-' || i > c->words_max) {
-			misused("tree %s: '%s' is %s; it takes %s", c->name, argv[i],
-				*argv[i] == '-' ? "no option" : "one word too many",
-				c->words_max ? "the name of a batch" : "no word");
+			misused("tree %s: unexpected argument '%s': it accepts %s",
+				c->name, argv[i],
+				c->words_max ? "only the name of a batch" : "no arguments");
 			return false;
 		}
 	return true;

@@ -53,7 +53,7 @@ bool words_end(int argc, char **argv, int max)
 
 	if (argc - first <= max)
 		return true;
-	misused("%s: '%s' is one word too many. See 'lst help %s'.", argv[0], argv[first + max],
+	misused("%s: unexpected argument '%s'. See 'lst help %s'.", argv[0], argv[first + max],
 		argv[0]);
 	return false;
 }
