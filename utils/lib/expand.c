@@ -151,7 +151,8 @@ int lnetctl_nids_expand(const char *list, struct lnetctl_node **nids, char *why,
 		char item[ITEM_MAX];
 
 		if (!len || len >= sizeof(item)) {
-			rc = expansion_reject(&x, "the list has an item that is empty or too long", all);
+			rc = expansion_reject(&x, "the list has an item that is empty or too long",
+					      all);
 			break;
 		}
 		memcpy(item, list, len);

@@ -136,22 +136,22 @@ static bool take(struct nt_words *w, char letter, const char *value)
 {
 	switch (letter) {
 	case 'u': return unit(w, value);
-	case 'm': return number(value, 1, UINT32_MAX, &w->least);
-	case 'M': return number(value, 1, UINT32_MAX, &w->most);
-	case 's': return number(value, 1, UINT32_MAX, &w->step);
-	case 'K': return number(value, 2, UINT32_MAX, &w->plan.factor);
-	case 'R': return number(value, 1, UINT32_MAX, &w->plan.repeats);
-	case 'T': return number(value, 1, UINT32_MAX, &w->plan.times);
+	case 'm': return word_number(value, 1, UINT32_MAX, &w->least);
+	case 'M': return word_number(value, 1, UINT32_MAX, &w->most);
+	case 's': return word_number(value, 1, UINT32_MAX, &w->step);
+	case 'K': return word_number(value, 2, UINT32_MAX, &w->plan.factor);
+	case 'R': return word_number(value, 1, UINT32_MAX, &w->plan.repeats);
+	case 'T': return word_number(value, 1, UINT32_MAX, &w->plan.times);
 	case 'C': return chaos(w, value);
 	case 'P': return print_mode(w, value);
 	case 'o': return file(&w->output, value);
 	case 'x': return file(&w->matrix, value);
-	case 'v': return check(w, value);
-	case 'n': return list(w, value);
-	case 'p': return number(value, 1, 65535, &w->port);
-	case 'N': return number(value, 1, UINT32_MAX, &w->noise);
-	case 'B': return number(value, 1, NETTEST_NODES_MAX / 2 - 1, &w->plan.noise_pairs);
-	case 'D': return number(value, 1, NETTEST_NOISE_DEPTH, &w->plan.noise_depth);
+	case 'v': return check_word(w, value);
+	case 'n': return list_word(w, value);
+	case 'p': return word_number(value, 1, 65535, &w->port);
+	case 'N': return word_number(value, 1, UINT32_MAX, &w->noise);
+	case 'B': return word_number(value, 1, NETTEST_NODES_MAX / 2 - 1, &w->plan.noise_pairs);
+	case 'D': return word_number(value, 1, NETTEST_NOISE_DEPTH, &w->plan.noise_depth);
 	default: return false;
 	}
 }
@@ -187,7 +187,8 @@ static int noise_words_end(struct nt_words *w, char *why, size_t why_size)
 	if (!w->noise)
 		return 0;
 	if ((u64)w->noise * w->unit_bytes > LNET_MTU)
-		return word_reject(why, why_size, "N", "a noise message (N) must have at most 1 MiB");
+		return word_reject(why, why_size, "N",
+				   "a noise message (N) must have at most 1 MiB");
 	plan->noise = w->noise * w->unit_bytes;
 	plan->noise_pairs = plan->noise_pairs ? plan->noise_pairs : 1;
 	plan->noise_depth = plan->noise_depth ? plan->noise_depth : 8;

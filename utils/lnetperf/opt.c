@@ -315,8 +315,9 @@ static int perf_usage_option(int c, char **argv)
 static int perf_opt_check(struct perf_opt *o)
 {
 	if (!o->nr_nids)
-		return perf_usage("%s needs at least one --nid, the NID of an interface of this node",
-			     o->role == PERF_SERVER ? "a server" : "a client");
+		return perf_usage(
+			"%s needs at least one --nid, the NID of an interface of this node",
+			o->role == PERF_SERVER ? "a server" : "a client");
 	if (o->role == PERF_CLIENT && o->nr_peers != 1)
 		return perf_usage("a client needs exactly one --peer, the NIDs of the server");
 	if (o->verify && (o->size % 8 || o->size < PERF_PAYLOAD_MIN))

@@ -193,8 +193,9 @@ static int options_check(const struct options *o, int argc, char **argv)
 	if (optind < argc)
 		return lnetsim_usage("unexpected argument '%s'", argv[optind]);
 	if (!!o->replay + !!o->partners + o->tree + o->selftest > 1)
-		return lnetsim_usage("at most one of --replay, --crowd, --selftest-tree and --selftest may "
-			     "be given");
+		return lnetsim_usage(
+			"at most one of --replay, --crowd, --selftest-tree and --selftest may "
+			"be given");
 	if (o->partners && o->nodes && o->nodes <= o->partners)
 		return lnetsim_usage("--nodes must be above --crowd (%llu), not %llu",
 				     (unsigned long long)o->partners, (unsigned long long)o->nodes);
