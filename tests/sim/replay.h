@@ -40,7 +40,6 @@ struct replay_shard {
 	u64 nr, cur;
 	/* a snapshot was read; the snapshot is being read for the first time */
 	bool covered, fresh;
-	u32 changed;			/* number of a peer whose state is recorded again */
 };
 
 struct replay {
