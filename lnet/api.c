@@ -106,8 +106,8 @@ static struct lnet_op *op_make(struct lnet_pass *p, struct lnet_peer_ni *pni, bo
 	lnet_leave(p);
 	op = lnet_op_new();
 	if (op) {
-		op->evt[1] = lnet_evt_new(p->ln);
-		op->evt[0] = two_events ? lnet_evt_new(p->ln) : NULL;
+		op->evt[1] = lnet_evt_new();
+		op->evt[0] = two_events ? lnet_evt_new() : NULL;
 	}
 	lnet_enter_pni(p, pni);
 	if (!op || (op->evt[1] && (op->evt[0] || !two_events)))

@@ -165,11 +165,10 @@ void lnet_op_free(struct lnet_op *op)
 	kfree(op);
 }
 
-struct lnet_evt *lnet_evt_new(struct lnet *ln)
+struct lnet_evt *lnet_evt_new(void)
 {
 	struct lnet_evt *e = kzalloc(sizeof(*e), GFP_NOFS);
 
-	(void)ln;
 	if (e)
 		INIT_LIST_HEAD(&e->link);
 	return e;

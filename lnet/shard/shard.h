@@ -82,7 +82,7 @@ void lnet_evts_return(struct lnet_pass *p, struct lnet_shard *sh);
 /* Frees @op, its events and its small buffer. NULL is fine. */
 void lnet_op_free(struct lnet_op *op);
 /* Allocates an event; any context that may sleep. NULL: no memory. */
-struct lnet_evt *lnet_evt_new(struct lnet *ln);
+struct lnet_evt *lnet_evt_new(void);
 /* Frees an event that is in no pool. */
 void lnet_evt_free(struct lnet_evt *e);
 /*

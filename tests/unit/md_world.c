@@ -63,13 +63,13 @@ void lnet_pass_end(struct lnet_pass *p)
 	CU_ASSERT(list_empty(&p->ready));
 }
 
-struct lnet_evt *lnet_evt_new(struct lnet *ln)
+static struct mw *only;		/* functions for events have no argument for the instance */
+
+struct lnet_evt *lnet_evt_new(void)
 {
-	__atomic_fetch_add(&mw_of(ln)->nr_evts, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&only->nr_evts, 1, __ATOMIC_RELAXED);
 	return kzalloc(sizeof(struct lnet_evt), GFP_KERNEL);
 }
-
-static struct mw *only;		/* lnet_evt_free() has no argument for the instance */
 
 void lnet_evt_free(struct lnet_evt *e)
 {
@@ -155,7 +155,7 @@ void mw_visit(struct mw *w, enum lnet_pass_kind kind)
 void mw_post(struct mw *w, enum lnet_pass_kind kind_of_pass, struct lnet_md *md, u8 kind,
 	     int status, bool last)
 {
-	struct lnet_evt *e = lnet_evt_new(&w->ln);
+	struct lnet_evt *e = lnet_evt_new();
 	struct lnet_pass p;
 
 	e->ev.kind = kind;

@@ -179,7 +179,7 @@ static void *racer(void *arg)
 	u64 i;
 
 	for (i = 0; i < PER_THREAD; i++) {
-		struct lnet_evt *e = lnet_evt_new(&race.w.ln);
+		struct lnet_evt *e = lnet_evt_new();
 		struct lnet_pass p;
 
 		e->ev.kind = LNET_EVENT_SEND;

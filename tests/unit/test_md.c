@@ -303,7 +303,7 @@ static void unlinking_handler(const struct lnet_event *ev)
 /* As the core does: the unlink ends a waiting operation at once. */
 static void end_at_once(struct mw *w, struct lnet_pass *p, struct lnet_md *md)
 {
-	struct lnet_evt *e = lnet_evt_new(&w->ln);
+	struct lnet_evt *e = lnet_evt_new();
 
 	e->ev.kind = LNET_EVENT_SEND;
 	e->ev.status = -ECANCELED;
