@@ -161,10 +161,10 @@ static bool claimer_pays(struct lnet_pass *p, const struct lnet_path *path)
 	u64 rx_ns = lnet_rec_value(p->sh, path->pni->last_rx_ns);
 	struct lnet_peer *claimer = path->pni->peer->claimer;
 
-	if (likely(!lnet_rec_bool(p->sh, claimer) || rx_ns || path->liveness_ns) ||
-	    lnet_rec_bool(p->sh, !claimer ||
-			  !lnet_bucket_take(&claimer->claimed_pings_ns, p->now_ns, ping_gap(p->ln),
-					    CLAIMED_BURST_S * NSEC_PER_SEC)))
+	if (likely(!lnet_rec_value(p->sh, claimer != NULL) || rx_ns || path->liveness_ns) ||
+	    lnet_rec_value(p->sh, !claimer ||
+			   !lnet_bucket_take(&claimer->claimed_pings_ns, p->now_ns, ping_gap(p->ln),
+					     CLAIMED_BURST_S * NSEC_PER_SEC)))
 		return true;
 	lnet_count(p->sh, recovery_limited);
 	return false;

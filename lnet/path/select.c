@@ -91,7 +91,7 @@ static __always_inline s64 rank_of(const struct walk *w, const struct lnet_path 
 	case LNET_RANK_link_up:
 		return rank_link(path);
 	case LNET_RANK_route_up:
-		return !routed || lnet_rec_bool(w->sh, lnet_route_usable(path));
+		return !routed || lnet_rec_value(w->sh, lnet_route_usable(path));
 	case LNET_RANK_responsive:	/* a suspect router affects all paths through it */
 		return !path->suspect_ns && !path->first_hop->suspect_ns;
 	case LNET_RANK_direct:
@@ -215,7 +215,7 @@ static bool is_open(const struct lnet_path *path)
 {
 	return rank_link(path) > 0 &&
 	       (!lnet_path_is_routed(path) ||
-		lnet_rec_bool(path->pni->sh, lnet_route_usable(path)));
+		lnet_rec_value(path->pni->sh, lnet_route_usable(path)));
 }
 
 /* [sh] Lists a candidate if there is room. @best is always listed: it replaces the last one. */

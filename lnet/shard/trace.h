@@ -16,11 +16,6 @@ static inline u64 lnet_rec_value(struct lnet_shard *sh, u64 value)
 	return lnet_recs(sh) ? sh->rec->ops->note_value(sh, value) : value;
 }
 
-static inline bool lnet_rec_bool(struct lnet_shard *sh, bool yes)
-{
-	return lnet_recs(sh) ? sh->rec->ops->note_value(sh, yes) : yes;
-}
-
 /* A function outside the core of decisions was called, and may have called back. */
 static inline void lnet_rec_back(struct lnet_shard *sh)
 {

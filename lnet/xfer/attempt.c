@@ -112,7 +112,7 @@ static bool to_wire(struct lnet_pass *p, struct lnet_att *att)
 	bool in_time = p->now_ns < op->deadline_ns;
 	u64 slice;
 
-	if (unlikely(!in_time || !lnet_rec_bool(p->sh, lnet_op_draw_id(p, op)))) {
+	if (unlikely(!in_time || !lnet_rec_value(p->sh, lnet_op_draw_id(p, op)))) {
 		account(att, ATT_WAIT_NI, ATT_FREE);
 		if (in_time)
 			lnet_op_wait_window(p, op);
@@ -373,7 +373,7 @@ bool lnet_op_unbind(struct lnet_op *op)
 	if (op->binding == LNET_BIND_NONE)
 		return true;
 	if (op->binding == LNET_BIND_FIXED && !lnet_op_is_tracked(op) &&
-	    !lnet_rec_bool(op->sh, lnet_op_source_leaves(op)))
+	    !lnet_rec_value(op->sh, lnet_op_source_leaves(op)))
 		return false;
 	op->binding = LNET_BIND_NONE;
 	if (op->src_ni)

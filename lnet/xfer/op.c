@@ -228,7 +228,7 @@ static void send_hedge(struct lnet_pass *p, struct lnet_att *silent, struct lnet
 	}
 	if (!att)
 		att = lnet_att_take(p->sh);
-	if (!lnet_rec_bool(p->sh, att))
+	if (!lnet_rec_value(p->sh, att != NULL))
 		return;
 	if (att != &op->first) {
 		INIT_LIST_HEAD(&att->link);
@@ -267,7 +267,7 @@ static bool is_closed(const struct lnet_path *path)
 {
 	return lnet_ni_marked(path->ni, LNET_MARK(DRAINED)) || silent_ns(path) ||
 	       (lnet_path_is_routed(path) &&
-		!lnet_rec_bool(path->pni->sh, lnet_route_usable(path)));
+		!lnet_rec_value(path->pni->sh, lnet_route_usable(path)));
 }
 
 /* True if another path to the peer became suspect after @att was handed to the fabric. */
@@ -544,7 +544,7 @@ void lnet_op_unpin(struct lnet_pass *p, struct lnet_op *op)
 	op->pins--;
 	/* neither drivers nor receives use the memory: its ownership returns to the caller */
 	if (op->state == OP_CANCEL && !op->nr_held && !op->pins &&
-	    lnet_rec_bool(op->sh, list_empty(&op->receives)))
+	    lnet_rec_value(op->sh, list_empty(&op->receives)))
 		op_done(p, op);
 }
 
@@ -577,7 +577,7 @@ void lnet_op_finish(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcome h
 	lnet_rec_back(p->sh);
 	list_for_each_entry(rx, &op->receives, link)
 		lnet_rx_want_stop(p, rx);
-	if (op->nr_held || lnet_rec_bool(p->sh, !list_empty(&op->receives)))
+	if (op->nr_held || lnet_rec_value(p->sh, !list_empty(&op->receives)))
 		lnet_timer_set(&p->sh->wheel, &op->timer, p->now_ns + ABORT_REPEAT_NS);
 	lnet_op_cancel(p, op);
 	lnet_op_unpin(p, op);

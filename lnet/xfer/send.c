@@ -25,7 +25,7 @@ static bool resendable(const struct lnet_pass *p, const struct lnet_op *op)
 	if (op->kind == LNET_KIND_RECOVERY)
 		return false;
 	if (unlikely(op->kind == LNET_KIND_FORWARD))
-		return lnet_rec_bool(p->sh, p->ln->hooks->forward_op.is_resendable(op));
+		return lnet_rec_value(p->sh, p->ln->hooks->forward_op.is_resendable(op));
 	return lnet_op_is_repeatable(op);
 }
 
@@ -33,7 +33,7 @@ static bool is_stuck(const struct lnet_pass *p, const struct lnet_op *op,
 		     const struct lnet_path *path)
 {
 	return unlikely(op->kind == LNET_KIND_FORWARD) &&
-	       lnet_rec_bool(p->sh, p->ln->hooks->forward_op.is_stuck(op, path));
+	       lnet_rec_value(p->sh, p->ln->hooks->forward_op.is_stuck(op, path));
 }
 
 void lnet_op_try(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *path)
@@ -44,18 +44,18 @@ void lnet_op_try(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *path
 	/* tracked if there is a session, unless the delivery of an untracked attempt is unknown */
 	if (op->kind == LNET_KIND_USER && !lnet_op_is_tracked(op) &&
 	    !(op->flags & LNET_OPF_UNKNOWN) &&
-	    lnet_rec_bool(op->sh, lnet_session_is_open(op->peer)))
+	    lnet_rec_value(op->sh, lnet_session_is_open(op->peer)))
 		lnet_op_set_id(op, ID_DUE);
 	/* no slot is free: tries again in 1 ms, as the next lnet_enter() allocates slots */
 	if (op->id_state == ID_NONE && expects_reply(op) &&
-	    lnet_rec_bool(p->sh, lnet_slot_take(p->ln, op))) {
+	    lnet_rec_value(p->sh, lnet_slot_take(p->ln, op))) {
 		lnet_op_set_state(op, OP_BACKOFF);
 		op->suspect_ns = p->now_ns + NSEC_PER_MSEC;
 		lnet_op_arm(p, op);
 		return;
 	}
 	if (unlikely(op->src_ni) &&
-	    lnet_rec_bool(p->sh, lnet_op_source_leaves(op)) && lnet_op_unbind(op))
+	    lnet_rec_value(p->sh, lnet_op_source_leaves(op)) && lnet_op_unbind(op))
 		path = NULL;
 	path = path ? path : lnet_op_choose(p, op);
 	if (!path || is_stuck(p, op, path)) {
@@ -86,12 +86,12 @@ void lnet_op_start(struct lnet_pass *p, struct lnet_op *op)
 		lnet_op_finish(p, op, READ_ONCE(p->ln->stopping) ? LNET_SHUTDOWN : LNET_NO_PATH);
 		return;
 	}
-	if (op->md && lnet_op_is_request(op) && lnet_rec_bool(sh, lnet_md_aborted(op->md))) {
+	if (op->md && lnet_op_is_request(op) && lnet_rec_value(sh, lnet_md_aborted(op->md))) {
 		/* the walk of lnet_ops_md_aborted() may have missed @op */
 		lnet_op_finish(p, op, LNET_UNLINKED);
 		return;
 	}
-	if (op->kind != LNET_KIND_USER || lnet_rec_bool(sh, lnet_session_is_ready(p, op->peer))) {
+	if (op->kind != LNET_KIND_USER || lnet_rec_value(sh, lnet_session_is_ready(p, op->peer))) {
 		lnet_op_try(p, op, NULL);
 		return;
 	}
@@ -263,7 +263,7 @@ static void attempt_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_
 	if ((how == LNET_SHUTDOWN && (!path || path->ni->state != NI_STOPPING)) ||
 	    how == LNET_NO_MEMORY || READ_ONCE(p->ln->stopping) ||
 	    (op->md && lnet_op_is_request(op) &&
-	     lnet_rec_bool(p->sh, lnet_md_aborted(op->md))) ||
+	     lnet_rec_value(p->sh, lnet_md_aborted(op->md))) ||
 	    !lnet_op_may_resend(p, op, unknown) || p->now_ns >= op->deadline_ns) {
 		lnet_op_finish(p, op, how);
 		return;
