@@ -66,11 +66,11 @@ struct lnet_env *lnet_env_of(const struct lnet *ln);
 unsigned int lnet_nr_shards(const struct lnet *ln);
 
 /*
- * Does the deferred work of one shard, runs its expired timers, and delivers at most @budget
- * events. Worker only: task context, no lock held; not from two threads for one shard at once.
- * Returns the next deadline; U64_MAX: none; a time that has passed: work is left.
+ * Does the deferred work of one shard, runs its expired timers, and delivers events within the
+ * budget of one pass. Worker only: task context, no lock held; not from two threads for one shard
+ * at once. Returns the next deadline; U64_MAX: none; a time that has passed: work is left.
  */
-u64 lnet_shard_work(struct lnet *ln, unsigned int shard, unsigned int budget);
+u64 lnet_shard_work(struct lnet *ln, unsigned int shard);
 /*
  * Runs the handlers of the MDs in @ready, which ops->defer() has taken, within the budget of one
  * pass. If events are left, it hands them over to shard 0 and kicks its worker; @ready is empty on

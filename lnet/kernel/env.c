@@ -8,7 +8,6 @@
 #include <linux/sched/mm.h>
 #include <net/net_namespace.h>
 
-#define LANE_WORK_BUDGET	64
 /* half a tick of the timer wheel, so that timers due at about the same time cause one wake-up */
 #define LANE_SLACK_NS		65536
 
@@ -165,7 +164,7 @@ static void lane_work(struct work_struct *work)
 	if (!ln)
 		return;
 	flags = memalloc_nofs_save();
-	next = lnet_shard_work(ln, lane->shard, LANE_WORK_BUDGET);
+	next = lnet_shard_work(ln, lane->shard);
 	memalloc_nofs_restore(flags);
 	if (next <= ktime_get_ns())
 		lane_queue(lane);

@@ -193,7 +193,7 @@ static bool came_for_nothing(struct lnet *ln, struct lnet_shard *sh)
 	return nothing;
 }
 
-u64 lnet_shard_work(struct lnet *ln, unsigned int shard, unsigned int budget)
+u64 lnet_shard_work(struct lnet *ln, unsigned int shard)
 {
 	struct lnet_shard *sh = &ln->shard[shard];
 	struct lnet_pass p __uninitialized;
@@ -240,7 +240,7 @@ bool lnet_cfg_wait(struct lnet *ln, bool (*done)(struct lnet *ln, void *arg), vo
 		if (done(ln, arg))
 			return true;
 		for (i = 0; i < ln->nr_shards; i++)
-			lnet_shard_work(ln, i, LNET_EVENTS_PER_PASS);
+			lnet_shard_work(ln, i);
 		if (done(ln, arg))
 			return true;
 		if (now - start >= limit_ns)

@@ -27,7 +27,6 @@
  * than the response timeout, after which a path is suspect.
  */
 #define LANE_LOOK_NS		200000
-#define LANE_WORK_BUDGET	64	/* events per visit of a shard */
 /*
  * Without traffic, a thread spins for lane->pause_ns, then yields the processor between polls. A
  * yield longer than YIELD_TAKEN_NS, in which another thread ran, sets the pause to the minimum; a

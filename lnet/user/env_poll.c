@@ -285,7 +285,7 @@ static int run_shards(struct lane *lane, u64 now)
 		if (!READ_ONCE(env->kicked[i]) && now < next)
 			continue;
 		__atomic_exchange_n(&env->kicked[i], 0, __ATOMIC_SEQ_CST);
-		next = lnet_shard_work(env->ln, i, LANE_WORK_BUDGET);
+		next = lnet_shard_work(env->ln, i);
 		nr++;
 		/* Work is left: visit the shard in the next step, whatever its deadline. */
 		if (next != U64_MAX && next <= env_clock_ns())

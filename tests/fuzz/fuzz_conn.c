@@ -202,7 +202,7 @@ static void work(void)
 		release();
 	}
 	for (i = 0; i < 8; i++)
-		if (lnet_shard_work(w.ln, 0, LNET_EVENTS_PER_PASS) > node_env.now_ns)
+		if (lnet_shard_work(w.ln, 0) > node_env.now_ns)
 			break;
 	release();
 }

@@ -168,7 +168,7 @@ static void work(struct sim_node *node, unsigned int shard)
 	u64 next_ns;
 
 	node->w->count.steps++;
-	next_ns = lnet_shard_work(node->ln, shard, 64);
+	next_ns = lnet_shard_work(node->ln, shard);
 	if (next_ns != U64_MAX)
 		arm_at(node, shard, next_ns);
 }

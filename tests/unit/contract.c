@@ -54,7 +54,7 @@ void contract_env_run(struct contract_pair *pair, u64 ns)
 	container_of(pair->env[0], struct still_env, env)->now_ns += ns;
 	for (i = 0; i < 2; i++)
 		if (pair->node[i].ni)
-			lnet_shard_work(&pair->node[i].ln, 0, 0);
+			lnet_shard_work(&pair->node[i].ln, 0);
 }
 
 /* ---- a pair ---------------------------------------------------------------------------------- */

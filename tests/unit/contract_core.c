@@ -257,7 +257,7 @@ u32 lnet_pid(const struct lnet *ln)
 	return ln->pid;
 }
 
-u64 lnet_shard_work(struct lnet *ln, unsigned int shard, unsigned int budget)
+u64 lnet_shard_work(struct lnet *ln, unsigned int shard)
 {
 	struct contract_node *node = node_of(ln);
 	struct lnet_pass p;

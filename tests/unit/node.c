@@ -117,7 +117,7 @@ void node_work(struct lnet *ln)
 	unsigned int i;
 
 	for (i = 0; i < lnet_nr_shards(ln); i++)
-		lnet_shard_work(ln, i, LNET_EVENTS_PER_PASS);
+		lnet_shard_work(ln, i);
 }
 
 static struct lnet_op *asked(struct lnet_shard *sh)

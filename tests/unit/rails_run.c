@@ -26,7 +26,7 @@ static bool work(void)
 		for (s = 0; n->ln && s < lnet_nr_shards(n->ln); s++) {
 			if (!kicked && lnet_shard_next_ns(n->ln, s) > rails_clock(i))
 				continue;
-			lnet_shard_work(n->ln, s, LNET_EVENTS_PER_PASS);
+			lnet_shard_work(n->ln, s);
 			any = true;
 		}
 	}

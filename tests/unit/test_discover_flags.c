@@ -205,7 +205,7 @@ static void merge_no_memory(void)
 	mutex_unlock(&ln0()->cfg_mutex);
 	rails.now_ns += 2 * RAILS_MS;
 	unit_fail_alloc(1);
-	lnet_shard_work(ln0(), 0, LNET_EVENTS_PER_PASS);
+	lnet_shard_work(ln0(), 0);
 	unit_fail_alloc(0);
 }
 

@@ -75,7 +75,7 @@ unsigned int lnet_nr_shards(const struct lnet *ln)
 	return ln->nr_shards;
 }
 
-u64 lnet_shard_work(struct lnet *ln, unsigned int shard, unsigned int budget)
+u64 lnet_shard_work(struct lnet *ln, unsigned int shard)
 {
 	u64 next = seq_load(&ln->next_ns[shard]);
 
