@@ -36,8 +36,9 @@ struct lnet_ni_shard {			/* [sh] */
 	u32 avoid_walk, down_walk;	/* walks in which these, or all, choose again; 0: none */
 	u32 holds;			/* attempts in WIRE/POSTED; receive/ adds rx in LAND */
 	/* path/: */
-	u64 turn;			/* round-robin position: the lowest is next */
-	u64 share_turn;			/* degraded: share used up until this value of turn */
+	u64 rr_pos;			/* round-robin position: the lowest is next */
+	/* degraded: share used up until this value of rr_pos */
+	u64 share_until;
 	/* partners that responded, failed: attribution.c */
 	struct lnet_seen responded[2], failed[2];
 	/* any folder adds [sh]; shard/ resets: */

@@ -81,7 +81,7 @@ struct lnet_peer_ni {
 	s32 rtr_credits, min_rtr_credits;
 	/* path/: */
 	u32 ping_count;
-	u64 turn;
+	u64 rr_pos;
 	/* topology/: */
 	struct list_head paths;
 	/* receive/, and path/ the second: */

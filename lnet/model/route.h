@@ -49,7 +49,7 @@ struct lnet_gateway {			/* a router, while a route names it */
 	u8 busy;			/* a check is in flight: @check */
 	u32 discovered_seq;
 	struct lnet_op *check;
-	u32 turn;			/* round-robin position among the nets of its checks */
+	u32 rr_pos;			/* round-robin position among the nets of its checks */
 	s64 notified_s;			/* time of the last change by lnet_route_notify() */
 	u64 nr_checks, nr_failed;
 	struct lnet_frag frag;		/* for the REPLY to a check: @sink */

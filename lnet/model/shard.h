@@ -65,7 +65,7 @@ struct lnet_shard {
 	struct lnet_frag junk_frag;	/* memory for REPLYs to recovery pings */
 	u8 junk[64];
 	/* path/: */
-	u64 turn;
+	u64 rr_pos;
 	/* any folder, by lnet_count(): */
 	u64 c[LNET_NR_COUNTERS];
 	/* path/: */

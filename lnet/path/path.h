@@ -13,7 +13,7 @@ struct lnet_cands;
 	RANK(link_up) RANK(route_up) RANK(responsive) RANK(direct)	\
 	RANK(health) RANK(priority) RANK(preferred) RANK(gw_priority)	\
 	RANK(hops) RANK(gw_health) RANK(share) RANK(due) RANK(numa)	\
-	RANK(credits) RANK(turn)
+	RANK(credits) RANK(round_robin)
 
 enum lnet_path_rank {
 #define RANK(name) LNET_RANK_##name,

@@ -114,7 +114,7 @@ static __always_inline s64 rank_of(const struct walk *w, const struct lnet_path 
 	 */
 	case LNET_RANK_share:
 		return likely(!READ_ONCE(path->ni->degradation)) || w->by_time ||
-		       w->sh->turn >= nis->share_turn;
+		       w->sh->rr_pos >= nis->share_until;
 	case LNET_RANK_due:
 		return likely(!w->by_time) ? 0 :
 			-(s64)lnet_load_due_ns(path, w->s->bytes,
@@ -123,9 +123,9 @@ static __always_inline s64 rank_of(const struct walk *w, const struct lnet_path 
 		return -numa_distance(w, path->ni);
 	case LNET_RANK_credits:
 		return min(nis->credits, path->hop->credits);
-	/* All positions are values of sh->turn: a smaller sum means a less recent selection. */
-	case LNET_RANK_turn:
-		return -(s64)(nis->turn + path->hop->turn + (routed ? path->pni->turn : 0));
+	/* All positions are values of sh->rr_pos: a smaller sum means a less recent selection. */
+	case LNET_RANK_round_robin:
+		return -(s64)(nis->rr_pos + path->hop->rr_pos + (routed ? path->pni->rr_pos : 0));
 	default:
 		return 0;
 	}
@@ -154,8 +154,8 @@ static __always_inline s64 rank_seen(const struct walk *w, const struct lnet_pat
 		   BIT(LNET_RANK_hops) | BIT(LNET_RANK_gw_health))
 
 /*
- * True if @a is better than @b. *@at: the first rank at which they differ; "turn": none. @top: both
- * are at the top.
+ * True if @a is better than @b. *@at: the first rank at which they differ; "round_robin": none.
+ * @top: both are at the top.
  */
 static bool is_better(const struct walk *w, const struct lnet_path *a, const struct lnet_path *b,
 		      bool top, enum lnet_path_rank *at)
@@ -173,7 +173,7 @@ static bool is_better(const struct walk *w, const struct lnet_path *a, const str
 	}
 	PATH_RANKS(RANK)
 #undef RANK
-	*at = LNET_RANK_turn;
+	*at = LNET_RANK_round_robin;
 	return false;
 }
 
@@ -242,7 +242,8 @@ static void recover(const struct walk *w, struct lnet_path *path)
  * A candidate loses at the first rank in which it differs from the winner. The deciding rank is the
  * last of these over all losers. If a candidate beats the best one so far at rank r, that one loses
  * at r, and each earlier loser at r or before: so r decides. If two candidates are equal in all
- * ranks, the one that was compared first wins, and the last rank, "turn", counts as deciding.
+ * ranks, the one that was compared first wins, and the last rank, "round_robin", counts as
+ * deciding.
  */
 static struct lnet_path *best_by_ranks(const struct walk *w, bool *all_top)
 {
@@ -377,10 +378,10 @@ static void taken(struct lnet_shard *sh, const struct lnet_select *s, struct lne
 		path->pni->sticky = path->ni;
 	if (s->ni && s->pni)
 		return;			/* no choice was made: no position changes */
-	sh->turn++;
-	path->ni->sh[sh->ix].turn = sh->turn;
-	path->hop->turn = sh->turn;
-	path->pni->turn = sh->turn;
+	sh->rr_pos++;
+	path->ni->sh[sh->ix].rr_pos = sh->rr_pos;
+	path->hop->rr_pos = sh->rr_pos;
+	path->pni->rr_pos = sh->rr_pos;
 	wear = READ_ONCE(path->ni->degradation);
 	if (likely(!wear))
 		return;
@@ -388,8 +389,8 @@ static void taken(struct lnet_shard *sh, const struct lnet_select *s, struct lne
 	list_for_each_entry(pni, &path->pni->peer->pnis, link)
 		list_for_each_entry(other, &pni->paths, link)
 			*(other->ni == path->ni ? &mine : &others) += 1;
-	path->ni->sh[sh->ix].share_turn =
-		sh->turn + div_u64((u64)others * LNET_WEIGHT_MAX,
+	path->ni->sh[sh->ix].share_until =
+		sh->rr_pos + div_u64((u64)others * LNET_WEIGHT_MAX,
 				   max(mine, 1U) * (LNET_WEIGHT_MAX - wear));
 }
 
@@ -435,8 +436,8 @@ static struct lnet_path *select_only(struct lnet_shard *sh, const struct lnet_pe
 	    path->pni->deleted || path->gone || path->ni->state != NI_ACTIVE ||
 	    path->ni->net != path->hop->net || !lnet_path_is_healthy(path))
 		return NULL;
-	path->ni->sh[sh->ix].turn = path->hop->turn = ++sh->turn;
-	lnet_rec_path(sh, 0, ONLY, path, sh->turn, 0);
+	path->ni->sh[sh->ix].rr_pos = path->hop->rr_pos = ++sh->rr_pos;
+	lnet_rec_path(sh, 0, ONLY, path, sh->rr_pos, 0);
 	return path;
 }
 

@@ -147,7 +147,7 @@ static void note_select(struct lnet_shard *sh, const struct lnet_path *path, u64
 			u64 exclude, const s64 *rank)
 {
 	struct lnet_rec r = { .kind = LNET_RK_SELECT, .path = path ? (u16)path->ix : U16_MAX,
-			      .a = { how, tried, exclude, sh->turn } };
+			      .a = { how, tried, exclude, sh->rr_pos } };
 
 	lnet_rec_put(sh, path ? path->pni->peer : NULL, &r);
 	if (path && rank)

@@ -76,7 +76,7 @@ static void seen_write(struct lnet_shard *sh, u8 kind, u32 ix, const struct lnet
 static void ni_write(struct lnet_shard *sh, const struct lnet_ni *ni)
 {
 	const struct lnet_ni_shard *ns = &ni->sh[sh->ix];
-	u32 share_left = ns->share_turn > sh->turn ? (u32)(ns->share_turn - sh->turn) : 0;
+	u32 share_left = ns->share_until > sh->rr_pos ? (u32)(ns->share_until - sh->rr_pos) : 0;
 	struct lnet_rec r = { .kind = LNET_RK_NI, .op = ni->ix, .att = ni->state,
 			      .cls = ni_flags(ni) };
 
@@ -86,7 +86,7 @@ static void ni_write(struct lnet_shard *sh, const struct lnet_ni *ni)
 	lnet_rec_write(sh, &r);
 	rec_write(sh, (struct lnet_rec){
 		.kind = LNET_RK_NI2, .op = ni->ix,
-		.a = { pair((u32)ns->credits, (u32)ni->credits), ns->turn,
+		.a = { pair((u32)ns->credits, (u32)ni->credits), ns->rr_pos,
 		       pair((u32)atomic_read(&ni->health) | (u32)READ_ONCE(ni->degradation) << 16,
 			    share_left),
 		       pair((u32)ni->peer_credits, READ_ONCE(ni->link_speed)) },
@@ -146,10 +146,12 @@ static void pni_write(struct lnet_shard *sh, const struct lnet_peer_ni *pni, u32
 	r.a[3] = pair(pni->net, pni->health);
 	lnet_rec_write(sh, &r);
 	rec_write(sh, (struct lnet_rec){
-		.kind = LNET_RK_PNI2, .peer = id, .pni = place,
-		.a = { pair((u32)pni->credits, pni->max_credits), pni->turn, pair(sticky, pni->ix),
-		       pni->next_ping_ns },
-	});
+			      .kind = LNET_RK_PNI2,
+			      .peer = id,
+			      .pni = place,
+			      .a = { pair((u32)pni->credits, pni->max_credits), pni->rr_pos,
+				     pair(sticky, pni->ix), pni->next_ping_ns },
+		      });
 }
 
 static u8 path_flags(const struct lnet_path *path)
@@ -437,7 +439,7 @@ void lnet_rec_snapshot(struct lnet_shard *sh)
 
 	rec_write(sh, (struct lnet_rec){
 		.kind = LNET_RK_BEGIN, .op = ring->seg, .att = READ_ONCE(sh->ln->stopping),
-		.a = { sh->turn, sh->probes.budget_ns, sh->nr_live,
+		.a = { sh->rr_pos, sh->probes.budget_ns, sh->nr_live,
 		       list_empty(&sh->probes.timer.link) ? 0 : sh->probes.timer.when_ns } });
 	ring->stopping = READ_ONCE(sh->ln->stopping);
 	memcpy(ring->tun, &sh->ln->tun, sizeof(sh->ln->tun));

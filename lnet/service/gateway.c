@@ -175,7 +175,7 @@ static u64 pause_ns(const struct lnet_gateway *gw, unsigned int nr, u64 every_ns
 {
 	u64 ns = every_ns ? div64_u64(every_ns, max(nr, 1U)) : IDLE_NS;
 
-	if (every_ns && gw->turn < nr)
+	if (every_ns && gw->rr_pos < nr)
 		return SOON_NS;
 	if (gw->rejected)
 		return min(ns, AGAIN_NS);
@@ -195,11 +195,11 @@ void lnet_gateway_timer(struct lnet_pass *p, struct lnet_timer *t)
 	lnet_gateway_hops_review(gw);	/* local interfaces may have changed */
 	nr = nets_of(gw, nets);
 	if (nr && !gw->busy && (every_ns || !gw->nr_checks || gw->rejected)) {
-		if (!check(p, gw, path_on(gw, nets[gw->turn % nr]))) {
+		if (!check(p, gw, path_on(gw, nets[gw->rr_pos % nr]))) {
 			lnet_gateway_check_by(p, gw, p->now_ns + SOON_NS);
 			return;
 		}
-		gw->turn++;
+		gw->rr_pos++;
 	}
 	lnet_gateway_check_by(p, gw, p->now_ns + pause_ns(gw, nr, every_ns));
 }

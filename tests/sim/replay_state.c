@@ -103,12 +103,12 @@ static void begin(struct replay *rp, const struct lnet_rec *r)
 	struct lnet_shard *sh = shard_of(rp, r);
 
 	if (rs->covered) {
-		replay_same(rp, r, "the turn", r->a[0], sh->turn);
+		replay_same(rp, r, "the round-robin position", r->a[0], sh->rr_pos);
 		replay_same(rp, r, "the budget of pings", r->a[1], sh->probes.budget_ns);
 		return;
 	}
 	rs->covered = rs->fresh = true;
-	sh->turn = r->a[0];
+	sh->rr_pos = r->a[0];
 	sh->probes.budget_ns = r->a[1];
 	if (r->a[3])
 		lnet_timer_set(&sh->wheel, &sh->probes.timer, r->a[3]);
@@ -167,22 +167,23 @@ static void ni_set2(struct replay *rp, const struct lnet_rec *r)
 	struct lnet_ni_shard *ns = &ni->sh[r->shard];
 	/* other shards have also changed it, and their snapshots are later */
 	bool known = atomic_read(&ni->health) >= 0 && !rp->shard[r->shard].fresh;
-	u64 turn = rp->ln->shard[r->shard].turn;
+	u64 rr_pos = rp->ln->shard[r->shard].rr_pos;
 
 	if (known)
 		replay_same(rp, r, "health of the interface", low(r->a[2]) & 0xffff,
 			    (u64)atomic_read(&ni->health));
 	if (known && ns->c[0]) {
-		replay_same(rp, r, "the turn of the interface", r->a[1], ns->turn);
+		replay_same(rp, r, "the round-robin position of the interface", r->a[1],
+			    ns->rr_pos);
 		replay_same(rp, r, "credits of the interface", low(r->a[0]), (u32)ns->credits);
 		replay_same(rp, r, "the share of the interface", high(r->a[2]),
-			    ns->share_turn - min(turn, ns->share_turn));
+			    ns->share_until - min(rr_pos, ns->share_until));
 	}
 	ns->c[0] = 1;
 	ns->credits = (s32)low(r->a[0]);
 	ni->credits = (s32)high(r->a[0]);
-	ns->turn = r->a[1];
-	ns->share_turn = turn + high(r->a[2]);
+	ns->rr_pos = r->a[1];
+	ns->share_until = rr_pos + high(r->a[2]);
 	atomic_set(&ni->health, (int)(low(r->a[2]) & 0xffff));
 	ni->degradation = (u16)(low(r->a[2]) >> 16);
 	ni->peer_credits = (s32)low(r->a[3]);
@@ -310,11 +311,11 @@ static void pni_set2(struct replay *rp, const struct lnet_rec *r)
 	if (pni->max_credits) {
 		replay_same(rp, r, "credits of the peer's interface", low(r->a[0]),
 			    (u32)pni->credits);
-		replay_same(rp, r, "its turn", r->a[1], pni->turn);
+		replay_same(rp, r, "its round-robin position", r->a[1], pni->rr_pos);
 	}
 	pni->credits = (s32)low(r->a[0]);
 	pni->max_credits = high(r->a[0]);
-	pni->turn = r->a[1];
+	pni->rr_pos = r->a[1];
 	pni->sticky = low(r->a[2]) ? replay_ni_of(rp, r, low(r->a[2]) - 1) : NULL;
 	pni->ix = high(r->a[2]);
 	pni->next_ping_ns = r->a[3];
@@ -415,7 +416,7 @@ static void path_set7(struct replay *rp, const struct lnet_rec *r)
 		replay_same(rp, r, "its longest pause", r->a[1], path->gap_ns);
 		replay_same(rp, r, "the time of that", r->a[2], path->gap_set_ns);
 		replay_same(rp, r, "its large requests", low(r->a[3]), path->nr_large);
-		replay_same(rp, r, "those that wait for a turn", high(r->a[3]),
+		replay_same(rp, r, "requests that wait for the large-request limit", high(r->a[3]),
 			    path->nr_large_queue);
 	}
 	path->busy_ns = r->a[0];

@@ -33,7 +33,7 @@ struct end {
 	u8 net;			/* 0: no such end; else net tcp<net> */
 	u16 lost;		/* points below 1000 */
 	s32 used;		/* credits below 8 */
-	u8 turn;
+	u8 rr_pos;
 	u8 fatal, down;		/* NI; down: by a fault rule */
 	s8 cpt;			/* NI: 0 unknown, else node + 1 */
 	u8 draining;		/* NI; peer NI: deleted */
@@ -106,7 +106,7 @@ static const struct {
 	  { { 1 }, { 2 } },
 	  .want_ni = 0,
 	  .want_pni = 0,
-	  .decider = BY(turn) },
+	  .decider = BY(round_robin) },
 	{ "NI unknown counts as near",
 	  { { 1, .cpt = 1 }, { 2 } },
 	  { { 1 }, { 2 } },
@@ -138,24 +138,24 @@ static const struct {
 	  .want_ni = 1,
 	  .want_pni = 1,
 	  .decider = BY(health) },
-	{ "lnt-030 two nets: turn",
-	  { { 1, .turn = 5 }, { 2, .turn = 4 } },
-	  { { 1, .turn = 5 }, { 2, .turn = 4 } },
+	{ "lnt-030 two nets: round robin",
+	  { { 1, .rr_pos = 5 }, { 2, .rr_pos = 4 } },
+	  { { 1, .rr_pos = 5 }, { 2, .rr_pos = 4 } },
 	  .want_ni = 1,
 	  .want_pni = 1,
-	  .decider = BY(turn) },
-	{ "turn: sum of both ends",
-	  { { 1, .turn = 9 }, { 2, .turn = 4 } },
-	  { { 1, .turn = 1 }, { 2, .turn = 8 } },
+	  .decider = BY(round_robin) },
+	{ "round robin: sum of both ends",
+	  { { 1, .rr_pos = 9 }, { 2, .rr_pos = 4 } },
+	  { { 1, .rr_pos = 1 }, { 2, .rr_pos = 8 } },
 	  .want_ni = 0,
 	  .want_pni = 0,
-	  .decider = BY(turn) },
-	{ "one net, two by two: turn",
-	  { { 1, .turn = 2 }, { 1, .turn = 1 } },
-	  { { 1, .turn = 2 }, { 1, .turn = 1 } },
+	  .decider = BY(round_robin) },
+	{ "one net, two by two: round robin",
+	  { { 1, .rr_pos = 2 }, { 1, .rr_pos = 1 } },
+	  { { 1, .rr_pos = 2 }, { 1, .rr_pos = 1 } },
 	  .want_ni = 1,
 	  .want_pni = 1,
-	  .decider = BY(turn) },
+	  .decider = BY(round_robin) },
 	{ "one net, two by two: health on each side",
 	  { { 1, .lost = 1 }, { 1 } },
 	  { { 1 }, { 1, .lost = 1 } },
@@ -210,32 +210,32 @@ static const struct {
 	  .want_pni = 1,
 	  .decider = BY(responsive) },
 	{ "cfg-020 range 0",
-	  { { 1, .lost = 40 }, { 2, .turn = 9 } },
+	  { { 1, .lost = 40 }, { 2, .rr_pos = 9 } },
 	  { { 1 }, { 2 } },
 	  .want_ni = 1,
 	  .want_pni = 1,
 	  .decider = BY(health) },
 	{ "cfg-020 range 50: a rail at 960 carries",
-	  { { 1, .lost = 40 }, { 2, .turn = 9 } },
+	  { { 1, .lost = 40 }, { 2, .rr_pos = 9 } },
 	  { { 1 }, { 2 } },
 	  .range = 50,
 	  .want_ni = 0,
 	  .want_pni = 0,
-	  .decider = BY(turn) },
+	  .decider = BY(round_robin) },
 	{ "cfg-020 range 50: one at 949 does not",
-	  { { 1, .lost = 51 }, { 2, .turn = 9 } },
+	  { { 1, .lost = 51 }, { 2, .rr_pos = 9 } },
 	  { { 1 }, { 2 } },
 	  .range = 50,
 	  .want_ni = 1,
 	  .want_pni = 1,
 	  .decider = BY(health) },
 	{ "cfg-020 range 1001: health does not select",
-	  { { 1, .lost = 1000 }, { 2, .turn = 9 } },
+	  { { 1, .lost = 1000 }, { 2, .rr_pos = 9 } },
 	  { { 1 }, { 2 } },
 	  .range = 1001,
 	  .want_ni = 0,
 	  .want_pni = 0,
-	  .decider = BY(turn) },
+	  .decider = BY(round_robin) },
 	{ "tried: the other, although worse",
 	  { { 1 }, { 2, .lost = 500 } },
 	  { { 1 }, { 2 } },
@@ -266,12 +266,12 @@ static const struct {
 	  .want_pni = 1,
 	  .decider = ONE },
 	{ "tried: two by two, three left",
-	  { { 1 }, { 1, .turn = 1 } },
-	  { { 1 }, { 1, .turn = 3 } },
+	  { { 1 }, { 1, .rr_pos = 1 } },
+	  { { 1 }, { 1, .rr_pos = 3 } },
 	  .tried = PAIR(0, 0),
 	  .want_ni = 1,
 	  .want_pni = 0,
-	  .decider = BY(turn) },
+	  .decider = BY(round_robin) },
 	{ "exclude is for ever", { { 1 } }, { { 1 } }, .exclude = PAIR(0, 0), .want_ni = -1 },
 	{ "exclude leaves the other",
 	  { { 1 }, { 2, .lost = 999 } },
@@ -345,7 +345,7 @@ static void ends_build(struct world *w, const struct end *ni, const struct end *
 
 		atomic_set(&at->health, LNET_HEALTH_MAX - ni[i].lost);
 		at->sh[0].credits = 8 - ni[i].used;
-		at->sh[0].turn = ni[i].turn;
+		at->sh[0].rr_pos = ni[i].rr_pos;
 		lnet_ni_mark(at, LNET_MARK(LINK_DOWN), ni[i].fatal);
 		lnet_ni_mark(at, LNET_MARK(DRAINED), ni[i].out);
 		lnet_ni_mark(at, LNET_MARK(RULE_DOWN), ni[i].down);
@@ -357,7 +357,7 @@ static void ends_build(struct world *w, const struct end *ni, const struct end *
 
 		at->health = LNET_HEALTH_MAX - pni[i].lost;
 		at->credits = 8 - pni[i].used;
-		at->turn = pni[i].turn;
+		at->rr_pos = pni[i].rr_pos;
 		at->deleted = pni[i].draining;
 	}
 	world_join(w);
@@ -405,7 +405,7 @@ static void test_pairs(void)
 
 		ends_build(w, pairs[i].ni, pairs[i].pni);
 		suspect_set(w, pairs[i].suspect);
-		w->sh.turn = 100;
+		w->sh.rr_pos = 100;
 		w->ln.tun.health_range = pairs[i].range;
 		w->ln.tun.numa_range = pairs[i].numa;
 		s.ni = pairs[i].only_ni ? w->ni[pairs[i].only_ni - 1] : NULL;
@@ -474,7 +474,7 @@ static void test_expected_time(void)
 }
 
 /* Replies use the path of their request; this must not move all requests to one rail. */
-static void test_forced_is_no_turn(void)
+static void test_forced_keeps_position(void)
 {
 	struct world *w = two_rails();
 	struct lnet_select s = { .peer = &w->peer, .cpt = -1, .request = 1 };
@@ -599,7 +599,7 @@ static struct lnet_path *choose_in(struct world *w, u64 seed, bool by_op)
 	w->ni[0]->state = seed & 32 ? NI_ACTIVE : NI_DRAINING;
 	w->pni[0].deleted = !(seed & 64);
 	w->pni[0].sticky = seed & 128 ? w->ni[0] : NULL;
-	w->sh.turn = 7;
+	w->sh.rr_pos = 7;
 	if (!w->peer.mr)
 		s.pni = op.dst_pni;
 	spin_lock(&w->sh.lock);
@@ -618,8 +618,8 @@ static void test_nothing_to_choose(void)
 		const struct lnet_peer_ni *m = &a->pni[0], *n = &b->pni[0];
 
 		UNIT_EQUAL(x ? x - a->path : -1, y ? y - b->path : -1, "path");
-		UNIT_EQUAL(a->ni[0]->sh[0].turn, b->ni[0]->sh[0].turn, "turn of the NI");
-		UNIT_EQUAL(m->turn, n->turn, "turn of the peer's");
+		UNIT_EQUAL(a->ni[0]->sh[0].rr_pos, b->ni[0]->sh[0].rr_pos, "position of the NI");
+		UNIT_EQUAL(m->rr_pos, n->rr_pos, "position of the peer NI");
 		UNIT_EQUAL(m->sticky == a->ni[0], n->sticky == b->ni[0], "what sticks");
 		world_destroy(a);
 		world_destroy(b);
@@ -629,14 +629,15 @@ static void test_nothing_to_choose(void)
 static void test_names(void)
 {
 	UNIT_TEXT(lnet_path_rank_names[LNET_RANK_link_up], "link_up", "first");
-	UNIT_TEXT(lnet_path_rank_names[LNET_RANK_turn], "turn", "last");
+	UNIT_TEXT(lnet_path_rank_names[LNET_RANK_round_robin], "round_robin", "last");
 }
 
 UNIT_SUITE(select,
 	   { "lnt-030 cfg-020 lnt-040: pairs of interfaces, also on different nets", test_pairs },
 	   { "lnt-030: equal rails take turns", test_round_robin },
 	   { "expected time: where it would be done first", test_expected_time },
-	   { "lnt-030: a path that was not chosen costs nobody its turn", test_forced_is_no_turn },
+	   { "lnt-030: a path that was not chosen keeps its round-robin position",
+	     test_forced_keeps_position },
 	   { "lnt-045: a peer without multi-rail sees one NI, also when sent again", test_sticky },
 	   { "lnt-045: a source that was asked for sticks if none did", test_sticky_from_source },
 	   { "nothing sticks to a peer with multi-rail", test_never_sticky },

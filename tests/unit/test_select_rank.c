@@ -34,7 +34,7 @@ void rank_t_path_recover(struct lnet_shard *sh, struct lnet_path *path)
 #define NR_COLUMNS 8
 static const u8 columns[NR_COLUMNS] = {
 	BY(link_up),   BY(responsive), BY(health),  BY(priority),
-	BY(preferred), BY(numa),       BY(credits), BY(turn),
+	BY(preferred), BY(numa),       BY(credits), BY(round_robin),
 };
 
 static const struct {
@@ -50,7 +50,7 @@ static const struct {
 	  2,
 	  { { 1, 1, 1000, 0, 0, -10, 8, 0 }, { 1, 1, 1000, 0, 0, -10, 8, 0 } },
 	  0,
-	  BY(turn) },
+	  BY(round_robin) },
 	{ "link before all",
 	  0,
 	  2,
@@ -81,7 +81,7 @@ static const struct {
 	  { { 1, 1, 999, 0, 0, -10, 8, 0 }, { 1, 1, 1000, 0, 0, -10, -8, 0 } },
 	  1,
 	  BY(health) },
-	{ "lnt-030 health before turn",
+	{ "lnt-030 health before round robin",
 	  0,
 	  2,
 	  { { 1, 1, 999, 0, 0, -10, 8, 0 }, { 1, 1, 1000, 0, 0, -10, 8, -9 } },
@@ -93,24 +93,24 @@ static const struct {
 	  { { 1, 1, 1000, 0, 0, -10, -4, 0 }, { 1, 1, 1000, 0, 0, -20, 8, 0 } },
 	  0,
 	  BY(numa) },
-	{ "lnt-030 numa before turn",
+	{ "lnt-030 numa before round robin",
 	  0,
 	  2,
 	  { { 1, 1, 1000, 0, 0, -20, 8, 0 }, { 1, 1, 1000, 0, 0, -10, 8, -7 } },
 	  1,
 	  BY(numa) },
-	{ "lnt-030 credits before turn",
+	{ "lnt-030 credits before round robin",
 	  0,
 	  2,
 	  { { 1, 1, 1000, 0, 0, -10, 7, 0 }, { 1, 1, 1000, 0, 0, -10, 8, -7 } },
 	  1,
 	  BY(credits) },
-	{ "lnt-030 turn at last",
+	{ "lnt-030 round robin is the last rank",
 	  0,
 	  2,
 	  { { 1, 1, 1000, 0, 0, -10, 8, -2 }, { 1, 1, 1000, 0, 0, -10, 8, -1 } },
 	  1,
-	  BY(turn) },
+	  BY(round_robin) },
 	{ "priority before preferred",
 	  0,
 	  2,
@@ -195,7 +195,7 @@ static const struct {
 	  2,
 	  { { 1, 1, 960, 0, 0, -10, 8, 0 }, { 1, 1, 1000, 0, 0, -10, 8, -5 } },
 	  0,
-	  BY(turn) },
+	  BY(round_robin) },
 	{ "cfg-020 range 0: 999 is not",
 	  0,
 	  2,
@@ -225,13 +225,13 @@ static const struct {
 	  2,
 	  { { 1, 1, 0, 0, 0, -10, 8, -1 }, { 1, 1, 1000, 0, 0, -10, 8, -2 } },
 	  0,
-	  BY(turn) },
+	  BY(round_robin) },
 	{ "cfg-020 range 4294967295: off",
 	  4294967295ULL,
 	  2,
 	  { { 1, 1, 0, 0, 0, -10, 8, -3 }, { 1, 1, 1000, 0, 0, -10, 8, -2 } },
 	  1,
-	  BY(turn) },
+	  BY(round_robin) },
 	{ "cfg-020 off, link still counts",
 	  1001,
 	  2,
@@ -268,14 +268,14 @@ static const struct {
 	    { 1, 1, 920, 0, 0, -10, 10, 0 } },
 	  1,
 	  BY(credits) },
-	{ "last loser names the rank: health, then turn",
+	{ "last loser names the rank: health, then round robin",
 	  0,
 	  3,
 	  { { 1, 1, 900, 0, 0, -10, 8, 0 },
 	    { 1, 1, 1000, 0, 0, -10, 8, -2 },
 	    { 1, 1, 1000, 0, 0, -10, 8, -1 } },
 	  2,
-	  BY(turn) },
+	  BY(round_robin) },
 	{ "last loser names the rank, winner last",
 	  0,
 	  3,
@@ -292,14 +292,14 @@ static const struct {
 	    { 0, 1, 1000, 0, 0, -10, 8, 0 } },
 	  0,
 	  BY(numa) },
-	{ "three by turn",
+	{ "three by round robin",
 	  0,
 	  3,
 	  { { 1, 1, 1000, 0, 0, -10, 8, -3 },
 	    { 1, 1, 1000, 0, 0, -10, 8, -2 },
 	    { 1, 1, 1000, 0, 0, -10, 8, -4 } },
 	  1,
-	  BY(turn) },
+	  BY(round_robin) },
 	{ "all without link: health",
 	  0,
 	  2,
@@ -395,11 +395,11 @@ static struct world *whole_world(u64 seed)
 	for (i = 0; i < w->nr_ni; i++) {
 		w->ni[i]->dev_cpt = (s32)below(w, 3) - 1;
 		w->ni[i]->sh[0].credits = (s32)below(w, 3);
-		w->ni[i]->sh[0].turn = below(w, 4);
+		w->ni[i]->sh[0].rr_pos = below(w, 4);
 	}
 	for (i = 0; i < w->nr_pni; i++) {
 		w->pni[i].credits = (s32)below(w, 3);
-		w->pni[i].turn = below(w, 4);
+		w->pni[i].rr_pos = below(w, 4);
 	}
 	for (i = 0; i < w->nr_path; i++)
 		w->path[i].policy = below(w, 2) ? (s32)below(w, 6) - 4 : 0;
@@ -419,14 +419,14 @@ static void disturb(struct world *w)
 
 	w->ln.tun.health_range = ranges[below(w, 4)];
 	w->peer.mr = below(w, 4) > 0;
-	w->sh.turn = below(w, 3);
+	w->sh.rr_pos = below(w, 3);
 	for (i = 0; i < w->nr_ni; i++) {
 		atomic_set(&w->ni[i]->health, below(w, 3) ? LNET_HEALTH_MAX : 850 + below(w, 150));
 		lnet_ni_mark(w->ni[i], LNET_MARK(LINK_DOWN), !below(w, 8));
 		lnet_ni_mark(w->ni[i], LNET_MARK(DRAINED), !below(w, 6));
 		w->ni[i]->state = below(w, 10) ? NI_ACTIVE : NI_DRAINING;
 		w->ni[i]->degradation = below(w, 2) ? 0 : 500;
-		w->ni[i]->sh[0].share_turn = below(w, 3);
+		w->ni[i]->sh[0].share_until = below(w, 3);
 	}
 	for (i = 0; i < w->nr_pni; i++) {
 		w->pni[i].health = below(w, 3) ? LNET_HEALTH_MAX : 850 + below(w, 150);
@@ -480,7 +480,7 @@ static void hop_make(struct world *w, struct routers *r, unsigned int h)
 	hop->peer = &r->peer;
 	hop->health = below(w, 3) ? LNET_HEALTH_MAX : 850 + below(w, 150);
 	hop->credits = (s32)below(w, 3);
-	hop->turn = below(w, 4);
+	hop->rr_pos = below(w, 4);
 	hop->gw = 1 + below(w, 3);
 	INIT_LIST_HEAD(&hop->paths);
 	r->route[h].up = below(w, 3) > 0;
@@ -533,19 +533,19 @@ static void question(struct world *w, struct lnet_select *s)
 /* A sum of all state that lnet_select_explain() must not change. */
 static u64 sum_of(const struct world *w)
 {
-	u64 sum = w->sh.turn + nr_recover;
+	u64 sum = w->sh.rr_pos + nr_recover;
 	unsigned int i;
 
 	for (i = 0; i < w->nr_ni; i++)
-		sum = sum * 31 + w->ni[i]->sh[0].turn;
+		sum = sum * 31 + w->ni[i]->sh[0].rr_pos;
 	for (i = 0; i < w->nr_pni; i++)
-		sum = sum * 31 + w->pni[i].turn + (u64)(uintptr_t)w->pni[i].sticky;
+		sum = sum * 31 + w->pni[i].rr_pos + (u64)(uintptr_t)w->pni[i].sticky;
 	return sum;
 }
 
 static u64 sum_of_hops(const struct routers *r)
 {
-	return r ? r->hop[0].turn * 31 + r->hop[1].turn : 0;
+	return r ? r->hop[0].rr_pos * 31 + r->hop[1].rr_pos : 0;
 }
 
 /*
@@ -608,7 +608,7 @@ static void test_look(void)
 	CU_ASSERT(deciders[LNET_RANK_health] > 1000 && deciders[LNET_RANK_priority] > 500);
 	CU_ASSERT(deciders[LNET_RANK_due] > 500 && deciders[LNET_RANK_share] > 200);
 	CU_ASSERT(deciders[LNET_RANK_numa] > 100 && deciders[LNET_RANK_preferred] > 100);
-	CU_ASSERT(deciders[LNET_RANK_credits] > 500 && deciders[LNET_RANK_turn] > 500);
+	CU_ASSERT(deciders[LNET_RANK_credits] > 500 && deciders[LNET_RANK_round_robin] > 500);
 }
 
 static void test_look_routed(void)
@@ -619,7 +619,7 @@ static void test_look_routed(void)
 	CU_ASSERT(deciders[LNET_RANK_route_up] > 1000 && deciders[LNET_RANK_responsive] > 1000);
 	CU_ASSERT(deciders[LNET_RANK_direct] > 1000 && deciders[LNET_RANK_health] > 1000);
 	CU_ASSERT(deciders[LNET_RANK_gw_priority] > 500 && deciders[LNET_RANK_hops] > 200);
-	CU_ASSERT(deciders[LNET_RANK_gw_health] > 200 && deciders[LNET_RANK_turn] > 500);
+	CU_ASSERT(deciders[LNET_RANK_gw_health] > 200 && deciders[LNET_RANK_round_robin] > 500);
 }
 
 /* More candidates than struct lnet_cands holds: the selected one is listed. */

@@ -202,9 +202,9 @@ static void turns_shuffle(struct lnet *ln, struct lnet_peer *peer)
 	struct lnet_ni *ni;
 
 	list_for_each_entry(ni, &ln->nis, link)
-		ni->sh[peer->sh->ix].turn = (seed = seed * 6364136223846793005ULL + 1) >> 60;
+		ni->sh[peer->sh->ix].rr_pos = (seed = seed * 6364136223846793005ULL + 1) >> 60;
 	list_for_each_entry(pni, &peer->pnis, link)
-		pni->turn = (seed = seed * 6364136223846793005ULL + 1) >> 60;
+		pni->rr_pos = (seed = seed * 6364136223846793005ULL + 1) >> 60;
 }
 
 /* Prints the pairs that many selections return, as "1-8 2-9": last bytes, 3 for tcp1. */
@@ -243,18 +243,21 @@ static const struct {
 	const char *want;
 	unsigned int decider;
 } choices[] = {
-	{ "no rule: all", { { NULL } }, "1-8 1-9 2-8 2-9 3-8 ", LNET_RANK_turn },
+	{ "no rule: all", { { NULL } }, "1-8 1-9 2-8 2-9 3-8 ", LNET_RANK_round_robin },
 	{ "priority of our net", { { "tcp1", NULL, 0 } }, "3-8 ", LNET_RANK_priority },
 	{ "priority of the peer's net", { { NULL, "tcp1", 5 } }, "3-8 ", LNET_RANK_priority },
 	{ "a rule that all match changes nothing",
 	  { { "tcp[0-1]", NULL, 3 } },
 	  "1-8 1-9 2-8 2-9 3-8 ",
-	  LNET_RANK_turn },
-	{ "priority of our NID", { { "10.0.0.2@tcp", NULL, 0 } }, "2-8 2-9 ", LNET_RANK_turn },
+	  LNET_RANK_round_robin },
+	{ "priority of our NID",
+	  { { "10.0.0.2@tcp", NULL, 0 } },
+	  "2-8 2-9 ",
+	  LNET_RANK_round_robin },
 	{ "priority of the peer's NID",
 	  { { NULL, "*.*.*.9@tcp", 0 } },
 	  "1-9 2-9 ",
-	  LNET_RANK_turn },
+	  LNET_RANK_round_robin },
 	{ "the lower number is the better one",
 	  { { "tcp", NULL, 2 }, { "tcp1", NULL, 1 } },
 	  "3-8 ",
@@ -262,11 +265,11 @@ static const struct {
 	{ "of two rules for one net the lower index counts",
 	  { { "tcp[0-3]", NULL, 2 }, { "tcp1", NULL, 1 }, { "o2ib", NULL, 0 } },
 	  "1-8 1-9 2-8 2-9 3-8 ",
-	  LNET_RANK_turn },
+	  LNET_RANK_round_robin },
 	{ "our NIDs of the best net",
 	  { { "tcp", NULL, 1 }, { "10.0.0.1@tcp", NULL, 9 }, { "10.1.0.1@tcp1", NULL, 0 } },
 	  "1-8 1-9 ",
-	  LNET_RANK_turn },
+	  LNET_RANK_round_robin },
 	{ "the peer's net before ours",
 	  { { "tcp", NULL, 1 }, { NULL, "tcp1", 9 } },
 	  "3-8 ",
@@ -275,14 +278,18 @@ static const struct {
 	  { { NULL, "10.0.0.9@tcp", 0 }, { "10.1.0.1@tcp1", NULL, 4 } },
 	  "3-8 ",
 	  LNET_RANK_priority },
-	{ "a pair is preferred", { { "10.0.0.1@tcp", "10.0.0.9@tcp", NO } }, "1-9 ",
+	{ "a pair is preferred",
+	  { { "10.0.0.1@tcp", "10.0.0.9@tcp", NO } },
+	  "1-9 ",
 	  LNET_RANK_preferred },
-	{ "pairs of ranges", { { "tcp", "10.0.0.[8-9]@tcp", NO } }, "1-8 1-9 2-8 2-9 ",
-	  LNET_RANK_turn },
+	{ "pairs of ranges",
+	  { { "tcp", "10.0.0.[8-9]@tcp", NO } },
+	  "1-8 1-9 2-8 2-9 ",
+	  LNET_RANK_round_robin },
 	{ "preferred by any of two rules",
 	  { { "10.0.0.1@tcp", "10.0.0.9@tcp", NO }, { "10.0.0.2@tcp", "10.0.0.8@tcp", NO } },
 	  "1-9 2-8 ",
-	  LNET_RANK_turn },
+	  LNET_RANK_round_robin },
 	{ "priority before preference",
 	  { { "10.0.0.1@tcp", "10.0.0.9@tcp", NO }, { "tcp1", NULL, 0 } },
 	  "3-8 ",
@@ -294,7 +301,7 @@ static const struct {
 	{ "a rule for others changes nothing",
 	  { { "10.7.*.*@tcp", NULL, 0 }, { "tcp", "10.9.0.0/16@tcp", NO } },
 	  "1-8 1-9 2-8 2-9 3-8 ",
-	  LNET_RANK_turn },
+	  LNET_RANK_round_robin },
 };
 
 static void rules_add(struct lnet *ln, unsigned int i)
