@@ -129,7 +129,7 @@ bool kern_request_ready(struct lnet_pass *p, struct sock_conn *c)
 	what = lnet_acr_decode(&acr, buf, (unsigned int)n, &need);
 	if (what == LNET_ACR_MORE)
 		return !ended(sock->sk);
-	other = what == LNET_ACR_OK ? sock_ni_meant(c->sn, &acr.nid) : NULL;
+	other = what == LNET_ACR_OK ? sock_ni_named(c->sn, &acr.nid) : NULL;
 	if (!other)
 		return false;
 	hand_on(p, c, other);

@@ -445,10 +445,10 @@ void sock_conn_released(struct sock_conn *c);
 void sock_tick(struct lnet_pass *p, struct sock_ni *sn, u8 *staging, u32 size);
 
 /*
- * meant.c. No lock held. Returns the NI that a request names, if it is another NI of this driver.
- * It is referenced and does not stop until sock_ni_adopted(). NULL: none.
+ * named_ni.c. No lock held. Returns the NI that a request names, if it is another NI of this
+ * driver. It is referenced and does not stop until sock_ni_adopted(). NULL: none.
  */
-struct sock_ni *sock_ni_meant(struct sock_ni *sn, const struct lnet_nid *nid);
+struct sock_ni *sock_ni_named(struct sock_ni *sn, const struct lnet_nid *nid);
 void sock_ni_adopted(struct sock_ni *other);
 /* No other NI hands it a connection after the return; waits for threads that do. May sleep. */
 void sock_ni_reject(struct sock_ni *sn);
@@ -663,7 +663,7 @@ void sock_att_done(struct lnet_pass *p, struct sock_ni *sn, struct lnet_att *att
 /* L; completes attempts whose memory no socket reads any more. */
 void sock_pins_reap(struct lnet_pass *p, struct sock_ni *sn);
 
-/* answer.c */
+/* noop.c */
 /* L; acknowledges @cookie, received by @via (NULL: unknown), or closes a set that does not read. */
 void sock_zc_ack_send(struct lnet_pass *p, struct sock_peer *peer, struct sock_conn *via,
 		      u64 cookie);

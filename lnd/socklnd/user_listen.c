@@ -163,7 +163,7 @@ bool user_request_ready(struct lnet_pass *p, struct sock_conn *c)
 	}
 	if (uc->need)
 		await(uc, 1);
-	other = what == LNET_ACR_OK ? sock_ni_meant(c->sn, &acr.nid) : NULL;
+	other = what == LNET_ACR_OK ? sock_ni_named(c->sn, &acr.nid) : NULL;
 	if (!other)
 		return false;
 	hand_on(p, c, other);

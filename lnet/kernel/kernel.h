@@ -85,7 +85,7 @@ void lnet_netlink_fini(void);
 int lnet_ioctl_init(void);
 void lnet_ioctl_fini(void);
 
-/* ---- lst_door.c ------------------------------------------------------------------------------ */
+/* ---- lst_ioctl.c ----------------------------------------------------------------------------- */
 /* Carries out ioctl 63. -EOPNOTSUPP: the module of the self-test is not loaded. */
 int lnet_ioc_lst(struct lnet *ln, void *buf);
 

@@ -26,7 +26,7 @@ static const char *const ni_names[] = {
 #include "model/states/ni.def"
 };
 static const char *const session_names[] = {
-#include "model/states/contact.def"
+#include "model/states/session.def"
 };
 static const char *const router_names[] = {
 #include "model/states/router.def"

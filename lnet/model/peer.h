@@ -21,7 +21,7 @@ struct lnet_shard;
 enum lnet_session_state {
 #define STATE(s) s,
 #define EDGE(a, b)
-#include "model/states/contact.def"
+#include "model/states/session.def"
 #undef STATE
 #undef EDGE
 	LNET_NR_SESSION_STATES

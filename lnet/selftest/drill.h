@@ -225,7 +225,7 @@ void lst_offers_unlink_run(struct lst_job *job);	/* of the slot */
 /* Leaves sent parts alone: the reply shows that the server has fetched them. */
 void lst_offers_leave_locked(struct lst_slot *slot);
 
-/* ---- haul.c: the server ---------------------------------------------------------------------- */
+/* ---- drill_server.c: the server -------------------------------------------------------------- */
 
 void lst_hauls_free(struct lst_drill *drill);
 void lst_hauls_stop_locked(struct lst_drill *drill);	/* rejects queued calls */

@@ -66,7 +66,7 @@ struct lst_memory {
 	u32 nr_results;
 };
 
-/* ---- stock_take.c, stock_give.c: ioctl 63 ---------------------------------------------------- */
+/* ---- stock_request.c, stock_reply.c: ioctl 63 ------------------------------------------------ */
 
 /* Access to the memory of the caller. Both return 0 or -EFAULT. */
 struct lst_stock_caller {

@@ -366,7 +366,7 @@ void lnet_op_free_id(struct lnet_pass *p, struct lnet_op *op)
 static const u8 edges[LNET_NR_SESSION_STATES][LNET_NR_SESSION_STATES] = {
 #define STATE(s)
 #define EDGE(a, b) [a][b] = 1,
-#include "model/states/contact.def"
+#include "model/states/session.def"
 #undef STATE
 #undef EDGE
 };

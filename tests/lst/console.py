@@ -73,7 +73,7 @@ class Console:
         threading.Thread(target=self.accept, daemon=True).start()
 
     def address(self):
-        """Returns the path for the socket of a node with this name (utils/lib/door.h)."""
+        """Returns the path for the socket of a node with this name (utils/lib/selftest_socket.h)."""
         uid = os.getuid()
         runtime = os.environ.get("XDG_RUNTIME_DIR", "/run/user/%d" % uid)
         place = os.path.join(runtime, "lnet") if uid else "/run/lnet"

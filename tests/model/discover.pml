@@ -47,7 +47,7 @@
 #define STATE(n)	mtype = { n };
 #define EDGE(a, b)
 #include "../../lnet/model/states/discover.def"
-#include "../../lnet/model/states/contact.def"
+#include "../../lnet/model/states/session.def"
 #undef STATE
 #undef EDGE
 
@@ -105,7 +105,7 @@ inline tables_fill() {
 #define STATE(n)
 #define EDGE(a, b)	was = a; next = b; c_code { legal[now.was][now.next] = 1; };
 #include "../../lnet/model/states/discover.def"
-#include "../../lnet/model/states/contact.def"
+#include "../../lnet/model/states/session.def"
 #undef STATE
 #undef EDGE
 	was = 0; next = 0

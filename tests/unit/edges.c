@@ -36,7 +36,7 @@ static const struct edge all[] = {
 #undef EDGE
 #define STATE(s)
 #define EDGE(a, b) { PLAT_MACHINE_session, a, b, #a " -> " #b },
-#include "model/states/contact.def"
+#include "model/states/session.def"
 #undef STATE
 #undef EDGE
 #define STATE(s)

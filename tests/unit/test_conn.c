@@ -4,7 +4,7 @@
  * the end of sets.
  */
 #include "sock_fake.h"
-#include "worked.h"
+#include "wire_examples.h"
 
 #define A "192.168.50.11@tcp"
 #define B "192.168.50.12@tcp"

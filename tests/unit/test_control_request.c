@@ -3,7 +3,7 @@
 #include "control/command.h"
 #include "utils/lib/client.h"
 #include "unit.h"
-#include "words.h"
+#include "attr_text.h"
 
 static void test_check(void)
 {

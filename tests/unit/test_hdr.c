@@ -2,7 +2,7 @@
 /* Is the LNet header decoded and encoded correctly, and rejected if it must close a connection? */
 #include "unit.h"
 #include "lnet/wire.h"
-#include "worked.h"
+#include "wire_examples.h"
 
 #define FRAME 24		/* size of the frame header before each example */
 #define NID_A 0x00020000c0a8320bULL

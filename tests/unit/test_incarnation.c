@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Incarnations in HELLOs: each set has another, and a stock peer accepts the next set at once. */
 #include "sock_fake.h"
-#include "worked.h"
+#include "wire_examples.h"
 
 #define A "192.168.50.11@tcp"
 #define B "192.168.50.12@tcp"

@@ -9,7 +9,7 @@
 #include "control/control.h"
 #include "utils/lib/client.h"
 #include "unit.h"
-#include "words.h"
+#include "attr_text.h"
 
 #define CAPTURES "tests/captures/netlink/"
 

@@ -5,7 +5,7 @@
  */
 #include "unit.h"
 #include "lnet/wire.h"
-#include "worked.h"
+#include "wire_examples.h"
 
 #define ORDINARY 0x1eU		/* features of a node that is no router */
 

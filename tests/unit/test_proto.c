@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Frames of the TCP driver: cuts at any byte, zero-copy acknowledgements, waiting, garbage. */
 #include "sock_fake.h"
-#include "worked.h"
+#include "wire_examples.h"
 
 #define A "192.168.50.11@tcp"
 #define B "192.168.50.12@tcp"

@@ -8,7 +8,7 @@
 #include "control/control.h"
 #include "utils/lib/client.h"
 #include "unit.h"
-#include "words.h"
+#include "attr_text.h"
 
 static struct {
 	u8 cmd, version;

@@ -2,7 +2,7 @@
 /* Do the TCP driver's codecs read and write the same as stock nodes, in both byte orders? */
 #include "unit.h"
 #include "lnd/socklnd/wire.h"
-#include "worked.h"
+#include "wire_examples.h"
 
 #define NID_A 0x00020000c0a8320bULL
 #define NID_B 0x00020000c0a8320cULL

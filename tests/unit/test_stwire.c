@@ -2,7 +2,7 @@
 /* Are messages of the self-test coded as the wire format specifies, in both byte orders? */
 #include "unit.h"
 #include "selftest/wire.h"
-#include "worked.h"
+#include "wire_examples.h"
 
 #define FRAME 96		/* of the headers before each example's payload */
 

@@ -10,7 +10,7 @@ enum nt_print { NT_AVERAGE, NT_TOTAL, NT_LOCAL };
 
 #define NT_LISTS 4
 
-/* ---- nt_words.c: arguments of one letter and its value -------------------------------------- */
+/* ---- nt_args.c: arguments of one letter and its value -------------------------------------- */
 
 struct nt_words {
 	struct nettest_plan plan;

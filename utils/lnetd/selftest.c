@@ -13,11 +13,11 @@
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
-#include "lnet/selftest/door.h"
+#include "lnet/selftest/console_link.h"
 #include "lnet/selftest/selftest.h"
 #include <lnet/env.h>
 #include "lnetd.h"
-#include "utils/lib/door.h"
+#include "utils/lib/selftest_socket.h"
 
 #define CLIENTS_MAX	64
 #define CLIENTS_PER_USER 16	/* of a user who is neither root nor the node's owner */
@@ -35,7 +35,7 @@ struct client {
 	struct lst_command cmd;
 	size_t have;			/* bytes of @in */
 	size_t sent;			/* of @head and the text */
-	struct lst_door_answer head;
+	struct lst_link_reply head;
 	unsigned char *in;		/* head and request */
 };
 
@@ -91,7 +91,7 @@ static void on_client_done(struct lst_command *cmd)
 /* Bytes of the head, and of the request once the head with its length was received. */
 static size_t client_bytes_wanted(const struct client *c)
 {
-	struct lst_door_request head;
+	struct lst_link_request head;
 
 	if (c->have < sizeof(head))
 		return sizeof(head);
@@ -112,8 +112,8 @@ static bool client_may_run(const struct client *c)
 static void client_command_start(struct client *c)
 {
 	c->cmd = (struct lst_command){
-		.request = (const char *)c->in + sizeof(struct lst_door_request),
-		.len = (uint32_t)(c->have - sizeof(struct lst_door_request)),
+		.request = (const char *)c->in + sizeof(struct lst_link_request),
+		.len = (uint32_t)(c->have - sizeof(struct lst_link_request)),
 		.done = on_client_done,
 	};
 	c->running = true;
@@ -129,7 +129,7 @@ static void client_command_start(struct client *c)
 /* False: the client disconnected, or sent an invalid request. */
 static bool client_read(struct client *c)
 {
-	struct lst_door_request head;
+	struct lst_link_request head;
 
 	while (!c->running) {
 		ssize_t n = recv(c->fd, c->in + c->have, client_bytes_wanted(c) - c->have,
@@ -152,7 +152,7 @@ static bool client_read(struct client *c)
 /* Sends as much of the reply as the client reads. False: the connection failed. */
 static bool client_write(struct client *c)
 {
-	c->head = (struct lst_door_answer){ c->cmd.status, c->cmd.used };
+	c->head = (struct lst_link_reply){ c->cmd.status, c->cmd.used };
 	while (c->sent < sizeof(c->head) + c->cmd.used) {
 		bool in_head = c->sent < sizeof(c->head);
 		const char *from = in_head ? (char *)&c->head + c->sent :
@@ -264,7 +264,7 @@ static void client_new(struct selftest *t)
 	if (c->fd >= 0)
 		client_free(c);
 	*c = (struct client){ .t = t, .fd = fd, .uid = who.uid, .turn = ++t->turn,
-			      .in = malloc(sizeof(struct lst_door_request) + LST_REQUEST_MAX) };
+			      .in = malloc(sizeof(struct lst_link_request) + LST_REQUEST_MAX) };
 	if (!c->in)
 		client_free(c);
 }

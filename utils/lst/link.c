@@ -9,9 +9,9 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
-#include "lnet/selftest/door.h"
+#include "lnet/selftest/console_link.h"
 #include "stock.h"
-#include "utils/lib/door.h"
+#include "utils/lib/selftest_socket.h"
 
 const char *link_node;
 static int door = -1;
@@ -87,7 +87,7 @@ static int door_socket_open(unsigned int uid, const char *name)
 
 static int device_open(void)
 {
-	int fd = open(LST_DOOR_DEVICE, O_RDWR | O_CLOEXEC);
+	int fd = open(LST_DEVICE, O_RDWR | O_CLOEXEC);
 
 	return fd < 0 ? -errno : fd;
 }
@@ -133,7 +133,7 @@ static void print_closed(int err)
 		fprintf(stderr,
 			"lst: no console: node 'kernel' has no %s: 'modprobe lnet_selftest' "
 			"first\n",
-			LST_DOOR_DEVICE);
+			LST_DEVICE);
 	else if (err == ECONNREFUSED)
 		fprintf(stderr,
 			"lst: no console: node '%s' takes no part in self-tests, or does not run: "
@@ -196,7 +196,7 @@ static int document(char *yaml, size_t len, struct lnetctl_node **doc)
 
 static int door_reply_read(int fd, struct lnetctl_node **doc)
 {
-	struct lst_door_answer head;
+	struct lst_link_reply head;
 	int rc = all_read(fd, &head, sizeof(head));
 	char *yaml;
 
@@ -216,7 +216,7 @@ static int door_reply_read(int fd, struct lnetctl_node **doc)
 /* Writes the request with one call, as the kernel's device requires. */
 static int request_write(int fd, const struct request *r)
 {
-	struct lst_door_request head = { (uint32_t)r->len };
+	struct lst_link_request head = { (uint32_t)r->len };
 	char *bytes = malloc(sizeof(head) + r->len);
 	int rc;
 

@@ -26,7 +26,7 @@ void request_add(struct request *r, const char *name, const char *fmt, ...)
 int request_send(struct request *r, struct lnetctl_node **doc);
 extern const char *link_node;	/* --node: "NAME", "UID/NAME" or "kernel"; NULL: search */
 
-/* ---- why.c: failures ------------------------------------------------------------------------ */
+/* ---- errors.c: failures ---------------------------------------------------------------------- */
 
 #define EXIT_FAILED	255	/* as stock's lst */
 #define EXIT_NODES	254	/* also: nodes failed, but the command is valid */

@@ -34,7 +34,7 @@ void measure_print_missing(const struct measure *m, FILE *out);
 void live_line(struct measure *m, const struct lnetctl_node *before);
 void live_screen(struct measure *m, const struct lnetctl_node *before);
 
-/* keep.c: stores the measurement. 0, or -1 after a message. */
+/* history_write.c: stores the measurement. 0, or -1 after a message. */
 int history_begin(struct measure *m);
 int history_sample(struct measure *m);
 int history_end(struct measure *m);

@@ -7,7 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include <uapi/lnet_ioctl.h>
-#include "lnet/selftest/door.h"
+#include "lnet/selftest/console_link.h"
 #include "stock.h"
 
 #define DEVICE	"/dev/" LNET_IOC_DEVICE
@@ -15,7 +15,7 @@
 
 bool stock_is_loaded(void)
 {
-	return !access("/sys/module/lnet_selftest", F_OK) && access(LST_DOOR_DEVICE, F_OK) &&
+	return !access("/sys/module/lnet_selftest", F_OK) && access(LST_DEVICE, F_OK) &&
 	       !access(DEVICE, F_OK);
 }
 

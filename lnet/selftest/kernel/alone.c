@@ -11,7 +11,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <net/net_namespace.h>
-#include "../door.h"
+#include "../console_link.h"
 #include "alone.h"
 #include "kernel.h"
 

@@ -16,11 +16,11 @@ bool lst_net_is_started(struct net *net);
 /* As lst_command(); -ENXIO: the namespace has no service, and no done() follows. */
 int lst_net_command(struct net *net, struct lst_command *cmd);
 
-/* door.c */
-int lst_door_open(void);		/* the device is there */
-void lst_door_close(void);
+/* device.c */
+int lst_device_open(void);		/* the device is there */
+void lst_device_close(void);
 
-/* stock_door.c */
+/* stock_ioctl.c */
 /* A command with a reply in memory. If its caller is killed, it continues without the caller. */
 struct lst_asked {
 	struct lst_command cmd;
@@ -36,8 +36,8 @@ struct lst_asked {
  */
 struct lst_asked *lst_ask_wait(struct net *net, char *words, u32 len);
 void lst_asked_put(struct lst_asked *q);	/* accepts NULL */
-int lst_stock_door_open(void);
-void lst_stock_door_close(void);
+int lst_stock_ioctl_open(void);
+void lst_stock_ioctl_close(void);
 
 /* stock_netlink.c */
 int lst_stock_netlink_open(void);

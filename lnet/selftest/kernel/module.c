@@ -255,19 +255,19 @@ static int __init selftest_begin(void)
 	rc = lst_net_start(&init_net);
 	if (rc)
 		goto no_service;
-	rc = lst_door_open();
+	rc = lst_device_open();
 	if (rc)
-		goto no_door;
+		goto no_device;
 	rc = lst_stock_netlink_open();
 	if (rc)
 		goto no_netlink;
-	rc = lst_stock_door_open();
+	rc = lst_stock_ioctl_open();
 	if (!rc)
 		return 0;
 	lst_stock_netlink_close();
 no_netlink:
-	lst_door_close();
-no_door:
+	lst_device_close();
+no_device:
 	services_end();
 no_service:
 	destroy_workqueue(queue);
@@ -278,9 +278,9 @@ no_queue:
 
 static void __exit selftest_end(void)
 {
-	lst_stock_door_close();
+	lst_stock_ioctl_close();
 	lst_stock_netlink_close();
-	lst_door_close();
+	lst_device_close();
 	services_end();
 	destroy_workqueue(queue);
 	lnet_nidlist_free(&console_list);

@@ -13,7 +13,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <net/net_namespace.h>
-#include "../door.h"
+#include "../console_link.h"
 #include "kernel.h"
 
 /* A command; who asked may go before it is over. */
@@ -24,7 +24,7 @@ struct question {
 	char request[];
 };
 
-struct door {
+struct device_file {
 	struct mutex lock;
 	struct net *net;
 	struct question *q;		/* asked, and its answer not read to the end */
@@ -55,9 +55,9 @@ static int service_open(struct net *net)
 	return lst_net_is_started(net) ? 0 : -EPERM;
 }
 
-static int door_file_open(struct inode *inode, struct file *file)
+static int device_file_open(struct inode *inode, struct file *file)
 {
-	struct door *d = kzalloc(sizeof(*d), GFP_KERNEL);
+	struct device_file *d = kzalloc(sizeof(*d), GFP_KERNEL);
 	int rc;
 
 	if (!d)
@@ -73,9 +73,9 @@ static int door_file_open(struct inode *inode, struct file *file)
 	return nonseekable_open(inode, file);
 }
 
-static int door_file_release(struct inode *inode, struct file *file)
+static int device_file_release(struct inode *inode, struct file *file)
 {
-	struct door *d = file->private_data;
+	struct device_file *d = file->private_data;
 
 	question_put(d->q);
 	put_net(d->net);
@@ -87,7 +87,7 @@ static int door_file_release(struct inode *inode, struct file *file)
 
 static struct question *question_read(const char __user *from, size_t len)
 {
-	struct lst_door_request head;
+	struct lst_link_request head;
 	struct question *q;
 
 	if (len < sizeof(head) || copy_from_user(&head, from, sizeof(head)))
@@ -112,7 +112,7 @@ static struct question *question_read(const char __user *from, size_t len)
 /* Checks the rights of the opener of @file: the writer may have inherited the descriptor. */
 static void door_command_run(struct file *file, struct question *q)
 {
-	struct door *d = file->private_data;
+	struct device_file *d = file->private_data;
 	bool may = file_ns_capable(file, d->net->user_ns, CAP_NET_ADMIN);
 	int rc = -EPERM;
 
@@ -124,9 +124,9 @@ static void door_command_run(struct file *file, struct question *q)
 	on_door_done(&q->cmd);
 }
 
-static ssize_t door_write(struct file *file, const char __user *from, size_t len, loff_t *pos)
+static ssize_t device_write(struct file *file, const char __user *from, size_t len, loff_t *pos)
 {
-	struct door *d = file->private_data;
+	struct device_file *d = file->private_data;
 	struct question *q = question_read(from, len);
 
 	if (IS_ERR(q))
@@ -146,10 +146,10 @@ static ssize_t door_write(struct file *file, const char __user *from, size_t len
 
 /* ---- the answer ------------------------------------------------------------------------------ */
 
-static ssize_t door_answer_read(struct door *d, char __user *to, size_t len)
+static ssize_t door_answer_read(struct device_file *d, char __user *to, size_t len)
 {
 	const struct lst_command *cmd = &d->q->cmd;
-	struct lst_door_answer head = { cmd->status, cmd->used };
+	struct lst_link_reply head = { cmd->status, cmd->used };
 	const char *from = (const char *)&head + d->at;
 	size_t left = sizeof(head) - d->at;
 
@@ -168,9 +168,9 @@ static ssize_t door_answer_read(struct door *d, char __user *to, size_t len)
 	return (ssize_t)len;
 }
 
-static ssize_t door_read(struct file *file, char __user *to, size_t len, loff_t *pos)
+static ssize_t device_read(struct file *file, char __user *to, size_t len, loff_t *pos)
 {
-	struct door *d = file->private_data;
+	struct device_file *d = file->private_data;
 	ssize_t rc = 0;
 
 	if (mutex_lock_interruptible(&d->lock))
@@ -183,27 +183,27 @@ static ssize_t door_read(struct file *file, char __user *to, size_t len, loff_t 
 	return rc;
 }
 
-static const struct file_operations door_ops = {
+static const struct file_operations device_ops = {
 	.owner = THIS_MODULE,
-	.open = door_file_open,
-	.release = door_file_release,
-	.read = door_read,
-	.write = door_write,
+	.open = device_file_open,
+	.release = device_file_release,
+	.read = device_read,
+	.write = device_write,
 };
 
 static struct miscdevice device = {
 	.minor = MISC_DYNAMIC_MINOR,
 	.name = "lnet_selftest",
-	.fops = &door_ops,
+	.fops = &device_ops,
 	.mode = 0666,
 };
 
-int lst_door_open(void)
+int lst_device_open(void)
 {
 	return misc_register(&device);
 }
 
-void lst_door_close(void)
+void lst_device_close(void)
 {
 	misc_deregister(&device);
 }

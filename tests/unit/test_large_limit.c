@@ -186,7 +186,7 @@ static void test_no_room(void)
 	rails_end();
 }
 
-UNIT_SUITE(turns,
+UNIT_SUITE(large_limit,
 	   { "two at a time to a peer by a router, whatever the driver has given back", test_few },
 	   { "what is asked for counts as what is sent", test_gets },
 	   { "as many as the tunable says, or any number", test_any_number },

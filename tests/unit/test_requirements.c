@@ -174,7 +174,7 @@ static void test_no_connection_yet(void)
 	rails_end();
 }
 
-UNIT_SUITE(demands,
+UNIT_SUITE(requirements,
 	{ "lnt-055: bad information, memory that is not bound", test_refused_at_once },
 	{ "lnt-055: nobody to be discovered", test_no_discovery },
 	{ "lnt-035: a healed rail carries its half after two seconds", test_share },

@@ -53,6 +53,6 @@ static void test_not_lazy(void)
 	retry(tag);
 }
 
-UNIT_SUITE(wanted,
+UNIT_SUITE(kept_buffer,
 	   { "on a lazy portal a request loses its buffer with its connections", test_lazy },
 	   { "on other portals a request keeps its buffer without connections", test_not_lazy })

@@ -9,7 +9,7 @@
 #include <net/net_namespace.h>
 #include "../stock.h"
 #include "kernel.h"
-#include "lst_door.h"
+#include "lst_ioctl.h"
 
 /* ---- a command that is waited for ------------------------------------------------------------ */
 
@@ -93,14 +93,14 @@ static int stock_op_run(u32 op, u64 at, u32 len, u64 stat_at, u32 stat_len)
 	return rc;
 }
 
-static const struct lnet_lst_door door = { .owner = THIS_MODULE, .act = stock_op_run };
+static const struct lnet_lst_ioctl handler = { .owner = THIS_MODULE, .act = stock_op_run };
 
-int lst_stock_door_open(void)
+int lst_stock_ioctl_open(void)
 {
-	return lnet_lst_door_open(&door);
+	return lnet_lst_ioctl_open(&handler);
 }
 
-void lst_stock_door_close(void)
+void lst_stock_ioctl_close(void)
 {
-	lnet_lst_door_close(&door);
+	lnet_lst_ioctl_close(&handler);
 }

@@ -5,7 +5,7 @@
  */
 #include "lnd/socklnd/socklnd.h"
 
-struct sock_ni *sock_ni_meant(struct sock_ni *sn, const struct lnet_nid *nid)
+struct sock_ni *sock_ni_named(struct sock_ni *sn, const struct lnet_nid *nid)
 {
 	struct sock_ni *other;
 	struct lnet_ni *ni;
@@ -37,7 +37,7 @@ void sock_ni_adopted(struct sock_ni *other)
 void sock_ni_reject(struct sock_ni *sn)
 {
 	WRITE_ONCE(sn->rejects, true);
-	smp_mb();	/* pairs with sock_ni_meant() */
+	smp_mb();	/* pairs with sock_ni_named() */
 	while (atomic_read(&sn->adopting))
 		usleep_range(50, 200);
 }

@@ -79,7 +79,7 @@ static void test_accept_failed(void)
 	fake_end();
 }
 
-UNIT_SUITE(strangers,
+UNIT_SUITE(no_hello,
 	{ "ends half-open connections in time", test_half_open },
 	{ "bounds half-open connections", test_half_open_bounds },
 	{ "makes room for who cannot be accepted", test_accept_failed })

@@ -281,7 +281,7 @@ static void test_threads(void)
 	mw_fini(&race);
 }
 
-UNIT_SUITE(park,
+UNIT_SUITE(lazy_portal,
 	{ "lazy portals let PUTs wait", test_lazy },
 	{ "too long does not wait", test_too_long_while_lazy },
 	{ "an MD takes what waits for it", test_parked },

@@ -247,7 +247,7 @@ static void matrices(void)
 	free(text);
 }
 
-UNIT_SUITE(nt,
+UNIT_SUITE(nettest_report,
 	   { "words are a letter and its value (nettest-params)", words },
 	   { "what is no word is named", wrong_words },
 	   { "local figures add up to twice the total, for 2 to 16 nodes (nettest-rates)", rates },

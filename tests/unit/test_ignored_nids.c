@@ -95,6 +95,6 @@ static void test_room_later(void)
 	node_end(ln);
 }
 
-UNIT_SUITE(room,
+UNIT_SUITE(ignored_nids,
 	{ "a peer may replace all NIDs that it may have", test_replaces_all },
 	{ "NIDs that were ignored are merged when there is room", test_room_later })

@@ -178,7 +178,7 @@ static void test_answer_lost_elsewhere(void)
 	rails_end();
 }
 
-UNIT_SUITE(silence,
+UNIT_SUITE(unresponsive,
 	{ "what outlasted a silence is no round trip", test_silence_is_no_rtt },
 	{ "a path that is slower now is not suspect for ever", test_slower },
 	{ "what pauses goes when a path is back", test_path_back },

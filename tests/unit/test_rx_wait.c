@@ -28,5 +28,5 @@ static void test_keeps_ni(void)
 	rails_end();
 }
 
-UNIT_SUITE(landing,
+UNIT_SUITE(rx_wait,
 	{ "a message that waits for a buffer keeps its interface", test_keeps_ni })

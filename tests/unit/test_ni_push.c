@@ -235,7 +235,7 @@ static void test_source(void)
 	UNIT_EQUAL(by_source(false, true, true), 0, "ours, removed");
 }
 
-UNIT_SUITE(farewell,
+UNIT_SUITE(ni_push,
 	{ "a drained interface leaves the list of a stock peer", test_drained },
 	{ "peers are notified at once of changes by an operator", test_at_once },
 	{ "peers are notified of a removal before", test_leaves },

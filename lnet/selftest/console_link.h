@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * How programs reach the console of a node: a stream in a Unix socket
+ * (utils/lib/selftest_socket.h), or the kernel's device. A program writes a request with its
+ * header, reads the reply with its header, and may then write the next request.
+ */
+#ifndef LNET_SELFTEST_CONSOLE_LINK_H
+#define LNET_SELFTEST_CONSOLE_LINK_H
+
+#include <linux/types.h>
+
+#define LST_DEVICE		"/dev/lnet_selftest"
+#define LST_REQUEST_MAX		65536U
+
+struct lst_link_request {
+	__u32 len;			/* of the text that follows: see verbs.def */
+};
+
+struct lst_link_reply {
+	__s32 status;			/* 0 or -errno */
+	__u32 len;			/* of the text that follows */
+};
+
+#endif
