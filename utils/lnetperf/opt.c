@@ -358,7 +358,9 @@ static int options_parse(struct perf_opt *o, int argc, char **argv)
 		if (!good)
 			return EXIT_USAGE;
 	}
-	return optind == argc ? perf_opt_check(o) : perf_usage("unexpected argument '%s'", argv[optind]);
+	if (optind < argc)
+		return perf_usage("unexpected argument '%s'", argv[optind]);
+	return perf_opt_check(o);
 }
 
 int perf_opt_parse(struct perf_opt *o, int argc, char **argv)
