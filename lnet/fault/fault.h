@@ -108,6 +108,8 @@ int lnet_rule_set(struct lnet_rule *r, const char *name, const char *text, char 
  * stock's rules, @err contains the names that stock's tool uses for the parameters.
  */
 int lnet_rule_check(const struct lnet_rule *r, char *err);
+/* The NID of a rule as lnet_rule_set() reads it: "*", "*@net" or a NID. @buf: LNET_NIDSTR_SIZE. */
+const char *lnet_rule_nid_text(const struct lnet_nid *nid, char *buf);
 /* Writes a parameter as lnet_rule_set() reads it. False: it was not set. */
 bool lnet_rule_text(const struct lnet_rule *r, enum lnet_rule_param param, char *buf, size_t size);
 

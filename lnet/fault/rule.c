@@ -444,7 +444,7 @@ static void text_time(u64 ns, char *buf, size_t size)
 		  units[i].name);
 }
 
-static const char *text_nid(const struct lnet_nid *nid, char *buf)
+const char *lnet_rule_nid_text(const struct lnet_nid *nid, char *buf)
 {
 	const char *at;
 
@@ -466,7 +466,7 @@ static size_t text_nids(const struct lnet_rule_nids *nids, char *buf, size_t siz
 
 	for (i = 0; i < nids->nr; i++)
 		len += scnprintf(buf + len, size - len, "%s%s", i ? "," : "",
-				 text_nid(&nids->nid[i], nid));
+				 lnet_rule_nid_text(&nids->nid[i], nid));
 	return len;
 }
 
@@ -497,7 +497,7 @@ static void text_value(const struct param *p, const void *at, char *buf, size_t 
 	else if (p->type == NAME_)
 		strscpy(buf, at, size);
 	else if (p->type == NID)
-		strscpy(buf, text_nid(at, nid), size);
+		strscpy(buf, lnet_rule_nid_text(at, nid), size);
 	else if (p->type == NIDS)
 		text_nids(at, buf, size);
 	else if (p->type == TIME)

@@ -57,6 +57,7 @@ static int table_add(struct lnet *ln, struct lnet_fault *f, struct lnet_rule_liv
 int lnet_rule_add(struct lnet *ln, const struct lnet_rule *r)
 {
 	struct lnet_rule_live *live = live_create(ln, r);
+	char src[LNET_NIDSTR_SIZE], dst[LNET_NIDSTR_SIZE];
 	struct lnet_fault *f;
 	int rc = -ENOMEM;
 	u32 id = 0;
@@ -75,7 +76,9 @@ int lnet_rule_add(struct lnet *ln, const struct lnet_rule *r)
 	if (rc)
 		kfree(live);
 	else if (lnet_rule_is_stock(r))
-		lnet_log_stock_rule_added(ln, id, lnet_rule_kind_name(r->kind), &r->src, &r->dst);
+		lnet_log_stock_rule_added(ln, id, lnet_rule_kind_name(r->kind),
+					  lnet_rule_nid_text(&r->src, src),
+					  lnet_rule_nid_text(&r->dst, dst));
 	else
 		lnet_log_rule_added(ln, id, lnet_rule_kind_name(r->kind), r->name);
 	return rc;

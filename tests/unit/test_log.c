@@ -3,6 +3,7 @@
  * The log of a node: which lines are written at which level, and how many of one kind. A later line
  * has the number of suppressed lines, without another event.
  */
+#include "fault/fault.h"
 #include "manage/manage.h"
 #include "rails.h"
 
@@ -168,6 +169,18 @@ static void test_control_characters(void)
 	rails_end();
 }
 
+static void test_rule(void)
+{
+	struct lnet *ln = log_begin(0);
+	struct lnet_rule r;
+
+	lnet_rule_init(&r, LNET_RULE_K_STOCK_DROP);
+	CU_ASSERT(!lnet_nid_parse_any(&r.src, "255.255.255.255@tcp1"));
+	CU_ASSERT(!lnet_rule_add(ln, &r));
+	UNIT_EQUAL(lines(", from *@tcp1 to *) is active"), 1, "as the operator wrote it");
+	rails_end();
+}
+
 /* Messages of node 0 on rail 0 fail; node 0 retransmits them on rail 1. */
 static void messages_fail(void)
 {
@@ -259,6 +272,7 @@ UNIT_SUITE(log,
 	{ "a change names who asked for it, if that is known", test_by },
 	{ "a link that is down has one of four reasons", test_link },
 	{ "no line has control characters", test_control_characters },
+	{ "a rule of stock names its NIDs as in the command", test_rule },
 	{ "a path whose messages fail has one line, and one when it recovers", test_path_message },
 	{ "a path that loses its connections has one line, pings add none", test_path_lost },
 	{ "a peer without a path has a line", test_peer_cut },
