@@ -71,6 +71,7 @@ struct lnet_path {			/* [sh of its peer] one pair (local NI, remote NID) */
 	u8 large_sending : 1;		/* the attempts in @large_queue are being sent */
 	/* path/: */
 	u8 back_measured : 1;		/* a round trip from before back_ns was measured */
+	u8 logged_down : 1;		/* a recovery ping failed since @logged_ns */
 	/* shard/: */
 	struct lnet_path_stats *stats;	/* NULL until first traffic */
 	/* xfer/: */

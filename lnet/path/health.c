@@ -181,6 +181,7 @@ void lnet_path_log_recovered(struct lnet_path *path, u64 now_ns)
 	if (!path->logged_ns)
 		return;
 	path->logged_ns = 0;
+	path->logged_down = false;
 	lnet_log_path_recovered(path->ni->ln, &path->ni->nid, &path->pni->nid,
 				div_u64(ns, NSEC_PER_MSEC));
 }

@@ -342,7 +342,7 @@ static const char *ping_why(int status)
 		return "the peer refused the connection";
 	case -EHOSTUNREACH:
 	case -ENETUNREACH:
-		return "the network has no route to it";
+		return "the peer could not be reached";
 	default:
 		return "a ping could not be sent";
 	}
@@ -360,6 +360,7 @@ static void path_down(struct lnet_path *path, int status, u64 now_ns)
 	path->down_ns = path->suspect_ns ? path->suspect_ns : now_ns;
 	lnet_trace(path, path);
 	lnet_path_log_failed(path, ping_why(status), path->down_ns);
+	path->logged_down = path->logged_ns != 0;
 	if (!peer || !lnet_log_is_on(ln))
 		return;
 	list_for_each_entry(pni, &peer->pnis, link)
@@ -423,6 +424,9 @@ bool lnet_path_ping_done(struct lnet_pass *p, struct lnet_path *path, int status
 	path->pni->ping_count = 0;
 	lnet_path_alive(sh, path, p->now_ns, rtt_ns);
 	lnet_health_ok(sh, path, true);
+	/* A received message alone is no recovery: the other direction may still be cut. */
+	if (unlikely(path->logged_down))
+		lnet_path_log_recovered(path, p->now_ns);
 	if (worth_it(sh, path, p->now_ns)) {
 		recovering_set(path, RECOVER_QUICK);
 		ping_soon(sh, path, p->now_ns);

@@ -114,7 +114,7 @@ void lnet_path_alive(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns, 
 	}
 	if (rtt_ns)
 		measured(sh->ln, path, now_ns, rtt_ns);
-	if (unlikely(path->logged_ns) && (was_down || path->health == LNET_HEALTH_MAX))
+	if (unlikely(path->logged_ns) && !path->logged_down && path->health == LNET_HEALTH_MAX)
 		lnet_path_log_recovered(path, now_ns);
 	if (likely(!was_bad))
 		return;

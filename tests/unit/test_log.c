@@ -229,6 +229,28 @@ static void test_path_lost(void)
 	rails_end();
 }
 
+/* Only the messages of node 0 are lost. Those of node 1 arrive, but end no failure. */
+static void test_path_one_way(void)
+{
+	unsigned int i;
+
+	log_begin(0);
+	rails_on(0, 0, RAILS_ANY, FATE_LOSE, LNET_OK, -1);
+	for (i = 0; i < 4; i++)
+		rails_put(0, 1, 64, LNET_ACK, 20 * NSEC_PER_SEC);
+	rails_run(5 * NSEC_PER_SEC);
+	UNIT_EQUAL(lines(PATH_0 "failed"), 1, "once");
+	for (i = 0; i < 8; i++)
+		rails_put(1, 0, 64, LNET_ACK, 20 * NSEC_PER_SEC);
+	rails_run(5 * NSEC_PER_SEC);
+	UNIT_EQUAL(lines("recovered"), 0, "pings still fail");
+	UNIT_EQUAL(lines(PATH_0 "failed"), 1, "the failure lasts");
+	rails_clear();
+	rails_run(20 * NSEC_PER_SEC);
+	UNIT_EQUAL(lines(PATH_0 "recovered after"), 1, "a ping succeeded");
+	rails_end();
+}
+
 static void test_peer_cut(void)
 {
 	unsigned int rail;
@@ -275,5 +297,6 @@ UNIT_SUITE(log,
 	{ "a rule of stock names its NIDs as in the command", test_rule },
 	{ "a path whose messages fail has one line, and one when it recovers", test_path_message },
 	{ "a path that loses its connections has one line, pings add none", test_path_lost },
+	{ "a path recovers with a reply, not with a message of the peer", test_path_one_way },
 	{ "a peer without a path has a line", test_peer_cut },
 	{ "paths of an interface without link have no line", test_path_linkless })
