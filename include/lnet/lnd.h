@@ -370,7 +370,7 @@ void lnet_att_done(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome 
 /*
  * As lnet_att_done() with LNET_REMOTE_DROPPED: no connection to the peer was made, because of @err.
  * -ECONNREFUSED, -ECONNRESET and -EHOSTUNREACH mean that the peer rejected the connection. Then the
- * core ends an urgent request after the last path, and does not wait.
+ * core ends an urgent request after the last path, and does not wait. -ETIMEDOUT: no response.
  */
 void lnet_att_unconnected(struct lnet_pass *p, struct lnet_att *att, int err);
 /* True if an operator waits for the result: connect now, also after recent failures. */

@@ -133,8 +133,12 @@ struct lnet_rpc_call {
  * handler returned; -EMSGSIZE (the reply is longer than @max). With LNET_RPC_NOT_EXECUTED: -ENOSYS
  * (the peer does not offer the service); -EINVAL (@to is not a NID, @len or @max is above the
  * node's len_max, or @timeout_ns is too long); -EDEADLK in a handler; -ENOMEM. With either of
- * NOT_EXECUTED and UNKNOWN: -ETIMEDOUT; -EHOSTUNREACH (no path reaches the peer); -ECONNREFUSED;
- * -EPROTO (the reply is malformed); -ESHUTDOWN.
+ * NOT_EXECUTED and UNKNOWN: -ETIMEDOUT; -EHOSTUNREACH (no path reaches the peer, or no host has the
+ * address); -EPROTO (the reply is malformed); -ESHUTDOWN. With LNET_RPC_NOT_EXECUTED: -ECONNREFUSED
+ * (no node listens); -ECONNRESET (the node there does not have the NID).
+ *
+ * A refused connection is retried, because a peer may be starting. So -ECONNREFUSED may take most
+ * of the timeout.
  */
 int lnet_rpc_call(struct lnet_rpc *rpc, const struct lnet_rpc_call *call,
 		  enum lnet_rpc_executed *executed);

@@ -240,6 +240,7 @@ void sock_dial_failed(struct lnet_pass *p, struct sock_peer *peer, int err, enum
 	sock_count(sn, dial_failed);
 	peer->job = false;
 	peer->refusals = 0;
+	peer->dial_err = err;
 	peer->backoff_ns = err == -ETIMEDOUT ? least : clamp(peer->backoff_ns * 2, least, most);
 	peer->dial_ns = sn->now_ns + peer->backoff_ns;
 	if (!sock_peer_usable(peer))
@@ -276,7 +277,7 @@ void sock_dial_refused(struct lnet_pass *p, struct sock_peer *peer)
 
 static void expire_queue(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns, u64 *next_ns)
 {
-	enum lnet_outcome how = sock_peer_usable(peer) ? LNET_LOCAL_TIMEOUT : LNET_REMOTE_DROPPED;
+	bool usable = sock_peer_usable(peer);
 	struct lnet_att *att, *n;
 	unsigned int q;
 
@@ -288,7 +289,10 @@ static void expire_queue(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns
 			}
 			list_del_init(&att->link);
 			peer->nr_queue[q]--;
-			lnet_att_done(p, att, how, 0);
+			if (usable)
+				lnet_att_done(p, att, LNET_LOCAL_TIMEOUT, 0);
+			else
+				lnet_att_unconnected(p, att, -ETIMEDOUT);
 		}
 	}
 }

@@ -468,10 +468,11 @@ static bool is_backed_off(const struct sock_peer *peer)
 }
 
 /*
- * Lock held. Queues @att. 0 or -errno. *@peerp: in: the peer of the previous attempt, or NULL; out:
- * that of @att.
+ * Lock held. Queues @att, or completes it in a long pause after failed dials. 0 or -errno. *@peerp:
+ * in: the peer of the previous attempt, or NULL; out: that of @att, if it was queued.
  */
-static int queue_att(struct sock_ni *sn, struct lnet_att *att, struct sock_peer **peerp)
+static int queue_att(struct lnet_pass *p, struct sock_ni *sn, struct lnet_att *att,
+		     struct sock_peer **peerp)
 {
 	struct sock_peer *peer = *peerp && (*peerp)->pni == att->pni ? *peerp : NULL;
 	unsigned int q;
@@ -485,8 +486,8 @@ static int queue_att(struct sock_ni *sn, struct lnet_att *att, struct sock_peer 
 	if (lnet_att_is_urgent(att) && !peer->dial)
 		peer->dial_ns = min(peer->dial_ns, sn->now_ns);
 	if (is_backed_off(peer)) {
-		att->outcome = LNET_REMOTE_DROPPED;
-		return -EHOSTUNREACH;
+		lnet_att_unconnected(p, att, peer->dial_err);
+		return 0;
 	}
 	q = frame_len(peer, att) >= READ_ONCE(sock_tun(sn)->min_bulk) ? SOCK_BULK : SOCK_SMALL;
 	sock_peer_queue(peer, att, q, false);
@@ -513,7 +514,7 @@ int sock_send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att)
 
 	INIT_LIST_HEAD(&att->link);
 	sock_lock(p, sn);
-	err = queue_att(sn, att, &peer);
+	err = queue_att(p, sn, att, &peer);
 	queued(p, peer);
 	sock_unlock(p, sn);
 	return err;
@@ -528,7 +529,7 @@ void sock_send_list(struct lnet_pass *p, struct lnet_ni *ni, struct list_head *a
 	sock_lock(p, sn);
 	list_for_each_entry_safe(att, next, atts, link) {
 		list_del_init(&att->link);
-		if (queue_att(sn, att, &peer)) {
+		if (queue_att(p, sn, att, &peer)) {
 			lnet_att_done(p, att, att->outcome, 0);
 			continue;
 		}

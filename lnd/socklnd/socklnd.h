@@ -275,6 +275,7 @@ struct sock_peer {
 	u64 dial_least_ns;		/* least duration of a dial without a waiting message */
 	u64 dial_took_ns;		/* duration of the last successful dial; 0: none */
 	u64 backoff_ns;
+	int dial_err;			/* of the last dial that failed */
 	/* messages that no connection has encoded yet */
 	struct list_head queue[SOCK_NR_QUEUES];
 	u32 nr_queue[SOCK_NR_QUEUES];

@@ -18,11 +18,15 @@ const char *lnet_outcome_name(unsigned int outcome)
 
 int lnet_op_err(const struct lnet_op *op)
 {
-	if (op->outcome != LNET_REMOTE_DROPPED || op->rejected & LNET_ATTF_UNREACHED)
-		return lnet_outcomes[op->outcome].err;
-	if (op->rejected & LNET_ATTF_RESET)
+	u8 why = op->outcome == LNET_REMOTE_DROPPED ? op->unconnected : 0;
+
+	if (why & LNET_ATTF_REFUSED)
+		return -ECONNREFUSED;
+	if (why & LNET_ATTF_RESET)
 		return -ECONNRESET;
-	return op->rejected ? -ECONNREFUSED : lnet_outcomes[op->outcome].err;
+	if (why & LNET_ATTF_UNANSWERED)
+		return -ETIMEDOUT;
+	return lnet_outcomes[op->outcome].err;
 }
 
 const char *lnet_event_name(unsigned int kind)

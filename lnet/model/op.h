@@ -36,6 +36,9 @@ enum lnet_att_state {
 #define LNET_ATTF_RESET 16
 #define LNET_ATTF_UNREACHED 32
 #define LNET_ATTF_REJECTED (LNET_ATTF_REFUSED | LNET_ATTF_RESET | LNET_ATTF_UNREACHED)
+/* no connection was made in time: nothing answered */
+#define LNET_ATTF_UNANSWERED 64
+#define LNET_ATTF_UNCONNECTED (LNET_ATTF_REJECTED | LNET_ATTF_UNANSWERED)
 /* att->reports; TWICE: a fault rule duplicates it, and the driver has it for the first time */
 enum { LNET_REPORT_POSTED = 1, LNET_REPORT_DONE = 2, LNET_REPORT_TWICE = 4 };
 
@@ -160,7 +163,7 @@ struct lnet_op {
 	u32 rec;			/* its number in the recorder; 0: none */
 	/* xfer/; the creator writes @type and @cls: */
 	u8 state, type, hedges, outcome, cls, nr_held, pins;
-	u8 rejected;			/* LNET_ATTF_REJECTED bits of the last attempt */
+	u8 unconnected;			/* LNET_ATTF_UNCONNECTED bits of the last attempt */
 	u16 tries, unsent;		/* attempts; those among them that cost no try */
 	u8 wire_bits;			/* header.c: what drivers read without lock */
 	/* the creator of the operation; xfer/ and router/ loosen @binding: */

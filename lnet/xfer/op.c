@@ -495,7 +495,7 @@ static void final_event(struct lnet_pass *p, struct lnet_op *op)
 	op->evt[1] = NULL;
 	fill_event(op, e, kind);
 	e->ev.mlength = kind == LNET_EVENT_SEND && !how->err ? op->len : op->mlength;
-	e->ev.status = op->kind == LNET_KIND_USER ? how->err : lnet_op_err(op);
+	e->ev.status = lnet_op_err(op);
 	e->ev.outcome = op->outcome;
 	e->ev.delivery_unknown = how->err && (op->flags & LNET_OPF_UNKNOWN);
 	e->ev.final = true;

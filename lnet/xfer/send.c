@@ -226,7 +226,8 @@ static void send_again(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcom
 	 * or has no route.
 	 */
 	if (is_stuck(p, op, NULL) || (op->kind == LNET_KIND_URGENT &&
-				      (op->rejected || how == LNET_LOCAL_NO_ROUTE))) {
+				      (op->unconnected & LNET_ATTF_REJECTED ||
+				       how == LNET_LOCAL_NO_ROUTE))) {
 		lnet_op_finish(p, op, how);
 		return;
 	}
@@ -342,6 +343,8 @@ void lnet_att_unconnected(struct lnet_pass *p, struct lnet_att *att, int err)
 		att->flags |= LNET_ATTF_RESET;
 	else if (err == -EHOSTUNREACH)
 		att->flags |= LNET_ATTF_UNREACHED;
+	else if (err == -ETIMEDOUT)
+		att->flags |= LNET_ATTF_UNANSWERED;
 	lnet_att_done(p, att, LNET_REMOTE_DROPPED, 0);
 }
 
@@ -431,7 +434,7 @@ static void back_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_att
 		lnet_health_fail(p->sh, path->first_hop, how, att->posted_ns);
 	if (att->state == ATT_POSTED && lnet_outcomes[how].delivery == LNET_DELIVERY_NOT)
 		how = LNET_NETWORK_TIMEOUT;	/* handed over, so delivery is unknown */
-	op->rejected = att->flags & LNET_ATTF_REJECTED;
+	op->unconnected = att->flags & LNET_ATTF_UNCONNECTED;
 	lnet_att_move(p, att, ATT_FREE);
 	op->unsent += unsent && !lnet_att_is_hedge(att);
 	attempt_failed(p, op, path, how, unsent);

@@ -380,8 +380,8 @@ static int rails_send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *
 	if (r && r->fate == FATE_FAIL) {
 		lnet_att_done(p, att, r->how, 0);
 		rails_msg_free(m);
-	} else if (r && r->fate == FATE_REJECT) {
-		lnet_att_unconnected(p, att, -ECONNRESET);
+	} else if (r && (r->fate == FATE_REJECT || r->fate == FATE_CUT)) {
+		lnet_att_unconnected(p, att, r->fate == FATE_CUT ? -ETIMEDOUT : -ECONNRESET);
 		rails_msg_free(m);
 	} else if (r && r->fate == FATE_KEEP) {
 		hold(&rails.kept, ni, m)->att = att;

@@ -33,6 +33,7 @@ enum rails_fate {
 	FATE_REFUSE,		/* send() fails with the rule's outcome */
 	FATE_FAIL,		/* completed unposted with the rule's outcome */
 	FATE_REJECT,		/* completed unposted: the peer resets the connection */
+	FATE_CUT,		/* completed unposted: no connection was made in time */
 	FATE_KEEP,		/* the driver keeps it, nothing is sent */
 	FATE_LOSE,		/* posted, completed, lost on the wire */
 	FATE_POST,		/* posted and delivered, the driver still uses the memory */

@@ -139,6 +139,31 @@ static void test_no_path(void)
 	rails_end();
 }
 
+/* The errno states why no connection was made; the outcome is the same. */
+static void test_unconnected(void)
+{
+	static const struct {
+		enum rails_fate fate;
+		int err;
+	} rows[] = {
+		{ FATE_FAIL, -EHOSTUNREACH },
+		{ FATE_REJECT, -ECONNRESET },
+		{ FATE_CUT, -ETIMEDOUT },
+	};
+	unsigned int i, tag;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		rails_begin(NULL);
+		rails_on(0, -1, RAILS_ANY, rows[i].fate, LNET_REMOTE_DROPPED, -1);
+		tag = rails_put(0, 1, 8, LNET_ACK, NSEC_PER_SEC);
+		rails_run(20 * NSEC_PER_SEC);
+		UNIT_EQUAL(rails_done(tag), 1, "ended");
+		UNIT_EQUAL(rails.req[tag].status, rows[i].err, "why");
+		UNIT_EQUAL(rails.req[tag].unknown, false, "not delivered");
+		rails_end();
+	}
+}
+
 /* Checks how often a request with a given source is sent over its rail, and over the other rail. */
 static void from_source(unsigned int rail, enum rails_fate fate, bool stock, const u8 on_rail[2])
 {
@@ -301,6 +326,7 @@ UNIT_SUITE(api,
 	{ "no more than may be under way", test_too_many },
 	{ "a peer that is being removed", test_leaving_peer },
 	{ "no common net", test_no_path },
+	{ "no connection: the errno states why", test_unconnected },
 	{ "the source asked for", test_source },
 	{ "lnt-045: a peer without multi-rail is sent to again from the same interface",
 	  test_single_rail_peer },

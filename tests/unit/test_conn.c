@@ -427,8 +427,9 @@ static void test_backoff(void)
 		if (i == 2)
 			break;
 	}
-	UNIT_EQUAL(msg->taken, 0, "turned away in the second pause");
-	UNIT_EQUAL(msg->att.outcome, LNET_REMOTE_DROPPED, "outcome");
+	UNIT_EQUAL(msg->nr_done, 1, "turned away in the second pause");
+	UNIT_EQUAL(msg->how, LNET_REMOTE_DROPPED, "outcome");
+	UNIT_EQUAL(msg->err, -ECONNREFUSED, "as the last dial failed");
 	fake_run(250 * MS);
 	fake_send(B, 10, 60 * SEC);
 	UNIT_EQUAL(fw.nr, 3, "dials after the pause");
@@ -455,6 +456,7 @@ static void test_hanging(void)
 	fake_run(30 * MS);
 	UNIT_EQUAL(msg->nr_done, 1, "given back");
 	UNIT_EQUAL(msg->how, LNET_REMOTE_DROPPED, "outcome");
+	UNIT_EQUAL(msg->err, -ETIMEDOUT, "nothing answered");
 	CU_ASSERT(!fw.fake[0].shut);
 	fake_run(110 * MS);
 	msg = fake_send(B, 10, 200 * MS);
