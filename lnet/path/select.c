@@ -77,7 +77,7 @@ static s64 rank_link(const struct lnet_path *path)
 
 	if (service == LNET_NI_NO_LINK || path->pni->status == LNET_PNI_STATUS_DOWN)
 		return -1;
-	return service == LNET_NI_OK || service == LNET_NI_DEGRADED;
+	return service == LNET_NI_OK || service == LNET_NI_ADVERTISED_DOWN;
 }
 
 /* A larger value is better. In is_better(), @rank is a constant for the compiler. */

@@ -314,7 +314,7 @@ static enum lnet_ni_service service_wanted(u32 marks)
 		return LNET_NI_DRAINED;
 	if (marks & LNET_MARK(DAMPED))
 		return LNET_NI_DAMPED;
-	return marks & (LNET_MARK(NO_HEALTH) | LNET_MARK(UNPINGED)) ? LNET_NI_DEGRADED :
+	return marks & (LNET_MARK(NO_HEALTH) | LNET_MARK(UNPINGED)) ? LNET_NI_ADVERTISED_DOWN :
 								     LNET_NI_OK;
 }
 
