@@ -86,7 +86,7 @@ enum lnet_verdict {
 	/* skip the payload; no lnet_rx_done(); @rx is freed, do not access it */
 	LNET_SKIP,
 	/*
-	 * ops->receive() follows, with LAND or SKIP in rx->verdict; until then, do not read from
+	 * ops->receive() follows, with RECEIVE or SKIP in rx->verdict; until then, do not read from
 	 * this connection, or read the message aside
 	 */
 	LNET_LATER,
@@ -142,11 +142,11 @@ struct lnet_rx {
 	struct lnet_ni *ni;
 	struct lnet_peer_ni *from;	/* last hop; a reference is held */
 	union {
-		struct lnet_buf into;	/* LAND: memory for the payload */
-		/* before LAND: primary NID of the sender, from lnet_match() */
+		struct lnet_buf into;	/* RECEIVE: memory for the payload */
+		/* before RECEIVE: primary NID of the sender, from lnet_match() */
 		struct lnet_nid initiator;
 	};
-	u32 want;			/* LAND: bytes of the payload to keep, from its start */
+	u32 want;			/* RECEIVE: bytes of the payload to keep, from its start */
 	u32 payload_len;
 	void *lnd[2];			/* the driver's */
 	u8 lnd_flags;			/* the driver's */
@@ -259,7 +259,7 @@ struct lnet_lnd_ops {
 	 */
 	void (*cancel)(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att,
 		       enum lnet_cancel how);
-	/* after LATER: rx->verdict is LAND, or SKIP (no lnet_rx_done() follows) */
+	/* after LATER: rx->verdict is RECEIVE, or SKIP (no lnet_rx_done() follows) */
 	void (*receive)(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx);
 	/*
 	 * Stop writing to rx->into at once, skip the rest of the payload, and call lnet_rx_done(rx,
@@ -327,7 +327,7 @@ void lnet_pass_flush(struct lnet_pass *p);
  */
 struct lnet_rx *lnet_rx_get(struct lnet_pass *p);
 /*
- * Call once per decoded header, which hdr->payload_len bytes follow. Returns the verdict; for LAND
+ * Call once per decoded header; hdr->payload_len bytes follow it. Returns the verdict; for RECEIVE
  * and LATER, it is also in rx->verdict. ACKs and GETs for this node end here: their verdict is
  * SKIP. If lnet_rx_needed() is false, the core keeps nothing of the message, and @rx may be NULL.
  * @from: the peer NI of the connection; the driver has a reference, and the core takes another one.
@@ -342,8 +342,8 @@ enum lnet_verdict lnet_rx_begin(struct lnet_pass *p, struct lnet_ni *ni, struct 
  */
 void lnet_rx_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how);
 /*
- * The connection of @rx was lost after LATER and before land(). True: @rx is consumed. False:
- * land() is already due and follows; if its verdict is LAND, the driver calls lnet_rx_done().
+ * The connection of @rx was lost after LATER and before receive(). True: @rx is consumed. False:
+ * receive() is already due and follows; if its verdict is RECEIVE, the driver calls lnet_rx_done().
  */
 bool lnet_rx_gone(struct lnet_pass *p, struct lnet_rx *rx);
 

@@ -139,7 +139,7 @@ static void skel_cancel(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att
 }
 
 /*
- * The final verdict on a message for which lnet_rx_begin() returned LATER: LAND as usual, with
+ * The final verdict on a message for which lnet_rx_begin() returned LATER: RECEIVE as usual, with
  * lnet_rx_done(), or SKIP without. It may be called before the lnet_rx_begin() of the reader
  * returns.
  */

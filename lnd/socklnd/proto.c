@@ -9,7 +9,7 @@
 #define READS_MAX	16	/* per turn after a large message */
 #define READS_SMALL	2	/* else: a read has thousands of messages, and all others wait */
 
-enum { RX_LANDED = 1 };		/* rx->lnd_flags: land() was called before later() */
+enum { RX_LANDED = 1 };		/* rx->lnd_flags: receive() was called before later() */
 
 /*
  * Small messages with payloads in the staging memory. They are begun in one visit to the shard, and
@@ -156,7 +156,7 @@ static void land_stopped(struct lnet_pass *p, struct sock_conn *c)
 		lnet_rx_done(p, rx, LNET_STOPPED);
 }
 
-/* LATER: reads the message aside, or stops reading until land(). True: reading stops. */
+/* LATER: reads the message aside, or stops reading until receive(). True: reading stops. */
 static bool later(struct lnet_pass *p, struct sock_conn *c, struct lnet_rx *rx, u32 payload_len)
 {
 	struct sock_ni *sn = c->sn;
@@ -518,7 +518,7 @@ static void read_end(struct lnet_pass *p, struct sock_conn *c, int err)
 		sn->io->want(c);
 	}
 	if (c->stash && !c->waits && c->state != CONN_CLOSED)
-		sock_conn_resume(c);	/* land() was called while this thread was reading */
+		sock_conn_resume(c);	/* receive() was called while this thread was reading */
 	sock_receive_watch(c);
 	abandon = c->state == CONN_CLOSED && is_landing(c);
 	sock_doorbell_flush(p, sn);

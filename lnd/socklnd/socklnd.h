@@ -221,7 +221,7 @@ struct sock_hold {
 	u64 cookie;
 	u32 len;
 	u32 cost;			/* its part of sn->hold_bytes; not 0 without payload */
-	bool full, landed;		/* all bytes were received; land() was called before */
+	bool full, landed;		/* all bytes were received; receive() was called before */
 	u8 data[];
 };
 
@@ -356,7 +356,7 @@ struct sock_conn {
 	u32 skip;			/* bytes of the stream to discard after that */
 	u64 cookie;			/* to acknowledge at the end of this message; 0: none */
 	/*
-	 * [lock] the connection is not read: until land(), if the verdict on rx is LATER and no
+	 * [lock] the connection is not read: until receive(), if the verdict on rx is LATER and no
 	 * hold was allocated; or while it is in host->queue
 	 */
 	bool waits;

@@ -159,7 +159,7 @@ static inline struct lnet_portal *lnet_portal_of(struct lnet_md_dom *dom)
 /*
  * [any sh: the NIDs of a peer change only with all shards locked] Finds the memory of a PUT or GET.
  * Compares rx->{type,portal,match_bits,rlength,offset,src_pid}, and the primary NID of the peer,
- * which becomes rx->initiator. LAND: sets rx->md (reference and threshold taken), rx->offset and
+ * which becomes rx->initiator. RECEIVE: sets rx->md (reference and threshold taken), rx->offset and
  * rx->mlength. SKIP: *@why is LNET_NO_MATCH or LNET_TOO_LONG. LATER: @rx is queued on the lazy
  * portal (rx->link).
  */

@@ -34,7 +34,7 @@ struct lnet_ni_shard {			/* [sh] */
 	struct list_head wait[LNET_NR_CLASSES];	/* attempts in ATT_WAIT_NI */
 	u32 nr_wait;			/* of them */
 	u32 avoid_walk, down_walk;	/* walks in which these, or all, choose again; 0: none */
-	u32 holds;			/* attempts in WIRE/POSTED; receive/ adds rx in LAND */
+	u32 holds;			/* attempts in WIRE/POSTED; receive/ adds rx in RECEIVE */
 	/* path/: */
 	u64 rr_pos;			/* round-robin position: the lowest is next */
 	/* degraded: share used up until this value of rr_pos */

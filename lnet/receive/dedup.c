@@ -363,7 +363,7 @@ static void forget(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e
 	lnet_entry_put(p, e);
 }
 
-/* [sh] Ends the wait of @rx, which is on no list, and of its duplicates. @v: LAND or SKIP. */
+/* [sh] Ends the wait of @rx, which is on no list, and of its duplicates. @v: RECEIVE or SKIP. */
 static void end_wait(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v,
 		     enum lnet_outcome why)
 {

@@ -14,7 +14,7 @@ void lnet_rx_free(struct lnet_pass *p, struct lnet_rx *rx);
 void lnet_rx_pool_fini(struct lnet_shard *sh);
 /* [sh] Counts @rx as dropped because of @why. Returns SKIP. */
 enum lnet_verdict lnet_rx_drop(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome why);
-/* [sh] Sets rx->want and the state. Returns LAND: the driver writes the payload to rx->into. */
+/* [sh] Sets rx->want and the state. Returns RECEIVE: the driver writes the payload to rx->into. */
 enum lnet_verdict lnet_rx_receive(struct lnet_pass *p, struct lnet_rx *rx);
 /* [sh] lnet_match() has queued @rx on a lazy portal. Returns LATER. */
 enum lnet_verdict lnet_rx_queue_lazy(struct lnet_pass *p, struct lnet_rx *rx);
@@ -40,7 +40,7 @@ void lnet_pass_stops(struct lnet_pass *p);	/* ln->hooks->stops() */
 /* [sh] Processes a received ACK. Stores no pointer to @rx. */
 enum lnet_verdict lnet_ack_take(struct lnet_pass *p, struct lnet_rx *rx,
 				const struct lnet_hdr *hdr);
-/* [sh] A REPLY was received: LAND to the MD of its GET, or SKIP. */
+/* [sh] A REPLY was received: RECEIVE to the MD of its GET, or SKIP. */
 enum lnet_verdict lnet_reply_take(struct lnet_pass *p, struct lnet_rx *rx,
 				  const struct lnet_hdr *hdr);
 /* The payload of a REPLY ended. Enters the shard of its GET, and frees @rx. */

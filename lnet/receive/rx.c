@@ -622,7 +622,7 @@ bool lnet_rx_gone(struct lnet_pass *p, struct lnet_rx *rx)
 
 /* ---- steps of a pass ------------------------------------------------------------------------- */
 
-/* Holds a reference to the NI, because another thread may complete the message during land(). */
+/* Holds a reference to the NI, because another thread may complete the message during receive(). */
 void lnet_pass_receives(struct lnet_pass *p)
 {
 	while (!list_empty(&p->receive)) {

@@ -7,7 +7,7 @@
 
 /* ---- forward.c ------------------------------------------------------------------------------- */
 /*
- * [sh of rx->from] A message for another node. May release and take the lock. LAND, LATER or SKIP;
+ * [sh of rx->from] Forwards a message. May release and take the lock. RECEIVE, LATER or SKIP;
  * CLOSE: the sender or the interface was removed meanwhile.
  */
 enum lnet_verdict lnet_forward_begin(struct lnet_pass *p, struct lnet_rx *rx,
