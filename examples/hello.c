@@ -11,6 +11,7 @@ static int hello(void *arg, const struct lnet_rpc_request *request, void *reply,
 	const char *name = request->data;
 	int len = snprintf(reply, max, "hello, %.*s", (int)request->len, name);
 
+	(void)arg;
 	return len < (int)max ? len : (int)max - 1;
 }
 

@@ -102,7 +102,10 @@ int lnet_rpc_serve(struct lnet_rpc *rpc, uint64_t service, lnet_rpc_handler_t ha
  * Return: 0 after lnet_rpc_stop(); -ETIMEDOUT after @timeout_ns; -EDEADLK in a handler.
  */
 int lnet_rpc_run(struct lnet_rpc *rpc, int64_t timeout_ns);
-/* Makes all current and later calls of lnet_rpc_run() return. Any thread, also from a handler. */
+/*
+ * Makes all current and later calls of lnet_rpc_run() return. Any thread, also from the handler of
+ * a service. Not from a signal handler, because it takes a lock.
+ */
 void lnet_rpc_stop(struct lnet_rpc *rpc);
 
 enum lnet_rpc_executed {
@@ -134,8 +137,8 @@ struct lnet_rpc_call {
  * (the peer does not offer the service); -EINVAL (@to is not a NID, @len or @max is above the
  * node's len_max, or @timeout_ns is too long); -EDEADLK in a handler; -ENOMEM. With either of
  * NOT_EXECUTED and UNKNOWN: -ETIMEDOUT; -EHOSTUNREACH (no path reaches the peer, or no host has the
- * address); -EPROTO (the reply is malformed); -ESHUTDOWN. With LNET_RPC_NOT_EXECUTED: -ECONNREFUSED
- * (no node listens); -ECONNRESET (the node there does not have the NID).
+ * address); -ECONNREFUSED (no node listens); -ECONNRESET (the node there does not have the NID, or
+ * the connections were lost); -EPROTO (the reply is malformed); -ESHUTDOWN.
  *
  * A refused connection is retried, because a peer may be starting. So -ECONNREFUSED may take most
  * of the timeout.
