@@ -73,7 +73,10 @@ static void story_flush(struct lnet_pass *p, struct lnet_ni *ni)
 		bool refuses = world.story->rail[rail_of(att->ni)] == REFUSES;
 
 		list_del_init(&att->link);
-		lnet_att_done(p, att, refuses ? LNET_REMOTE_DROPPED : LNET_OK, 1);
+		if (refuses)
+			lnet_att_unconnected(p, att, -ECONNREFUSED);
+		else
+			lnet_att_done(p, att, LNET_OK, 1);
 	}
 }
 
@@ -110,7 +113,7 @@ static void handler(const struct lnet_event *ev)
 	if (!ev->final)
 		return;
 	snprintf(what, sizeof(what), "%s%s", ev->status == -ETIMEDOUT ? "ETIMEDOUT" :
-		 ev->status == -EHOSTUNREACH ? "EHOSTUNREACH" : "another error",
+		 ev->status == -ECONNREFUSED ? "ECONNREFUSED" : "another error",
 		 ev->delivery_unknown ? ", delivery unknown" : ", not delivered");
 	row_add(what);
 	world.ended = true;
