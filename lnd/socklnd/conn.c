@@ -356,7 +356,9 @@ static void make_room(struct lnet_pass *p, struct sock_ni *sn, struct sock_conn 
 			sock_count(sn, evicted_address);
 		else
 			sock_count(sn, evicted);
-		sock_rejected(sn, h->source->addr, "too many connections without HELLO");
+		sock_rejected(sn, h->source->addr,
+			      "too many connections have sent no HELLO (see half_open_max, "
+			      "half_open_per_address)");
 		sock_conn_close(p, conn_of(h), true);
 	}
 }
@@ -398,7 +400,7 @@ struct sock_conn *sock_accepted(struct lnet_pass *p, struct sock_ni *sn,
 	sock_count(sn, accepted);
 	if (accept == 1 && !from->privileged) {
 		sock_count(sn, accept_port);
-		sock_rejected(sn, from->addr, "its port is above 1023 (see accept)");
+		sock_rejected(sn, from->addr, "its source port is above 1023 (see accept)");
 	} else if (accept && !sn->stopping && !sn->closing) {
 		c = conn_accept(p, sn, from, setup, arg);
 	}
@@ -425,8 +427,8 @@ bool sock_accept_failed(struct lnet_pass *p, struct sock_ni *sn, int err)
 	if (!sn->warned_ns || sn->now_ns - sn->warned_ns >= SOCK_WARN_NS) {
 		sn->warned_ns = sn->now_ns;
 		lnet_nid_str(&sn->nid, nid);
-		pr_warn("socklnd: %s: no connection can be accepted: error %d; %u that said no "
-			"HELLO make room\n",
+		pr_warn("socklnd: %s: no connection can be accepted: error %d; closing up to %u "
+			"connections that have sent no HELLO\n",
 			nid, err, min(sn->halfs.nr, SOCK_ROOM_FOR));
 	}
 	for (i = 0; i < SOCK_ROOM_FOR; i++) {
@@ -500,7 +502,9 @@ static void half_tick(struct lnet_pass *p, struct sock_ni *sn, u64 now_ns)
 			return;
 		}
 		sock_count(sn, accept_timeout);
-		sock_rejected(sn, c->half.source->addr, "no request and HELLO in time");
+		sock_rejected(
+			sn, c->half.source->addr,
+			"no connection request and HELLO arrived in time (see accept_timeout)");
 		sock_conn_close(p, c, true);
 	}
 }

@@ -99,7 +99,8 @@ static bool evict_one(struct lnet_pass *p, struct sock_ni *sn, const struct sock
 
 	if (!c)
 		return false;
-	sock_rejected(sn, (const u8 *)c->from.addr, "it is idle, and others need its connections");
+	sock_rejected(sn, (const u8 *)c->from.addr,
+		      "the peer is idle, and other peers need its connections (see conns_max)");
 	sock_set_close(p, c->peer, LNET_PATH_LOST, true);
 	sn->c[SOCK_C_evicted_idle] += before - sn->opens.nr;
 	return true;
@@ -135,5 +136,6 @@ void sock_guest_add(struct sock_conn *c)
 
 	addr_of(c, addr);
 	if (sock_half_add(&c->sn->opens, &c->guest, addr))
-		pr_debug("socklnd: no memory to count a connection\n");
+		pr_debug("socklnd: out of memory: a connection is not counted against "
+			 "conns_per_address\n");
 }

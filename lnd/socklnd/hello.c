@@ -166,7 +166,8 @@ static bool comes_from_elsewhere(struct lnet_pass *p, struct sock_conn *c,
 	if (!c->bound || list_empty(&peer->conns) || lnet_nid_same(&peer->from, &c->from))
 		return false;
 	sock_count(c->sn, rejected_address);
-	rejected(c, "the peer of its HELLO is connected from another address (see hello_address)");
+	rejected(c, "the peer in its HELLO has open connections from a different address (see "
+		    "hello_address)");
 	hello_reject(p, c, h->version, h);
 	doubt_set(peer);
 	return true;
@@ -258,11 +259,11 @@ static const char *nid_is_false(const struct sock_conn *c, const struct lnet_nid
 	if (!lnet_nid_is_host(nid))
 		return "its HELLO has a NID that no host can have";
 	if (lnet_nid_is_own_host(nid) && !c->same_host && !lnet_nid_is_own_host(&c->from))
-		return "its HELLO has a loopback NID, and it comes from another host";
+		return "its HELLO has a loopback NID, but it comes from a different host";
 	if (pni && lnet_nid_is_lo(lnet_peer_ni_nid(pni)))
 		return "its HELLO has a NID of this node";
 	if (pni && !lnet_nid_same(nid, &c->from) && nid_is_ours(c->sn->ln, nid))
-		return "its HELLO has a NID of this node, and it comes from another address";
+		return "its HELLO has a NID of this node, but it comes from a different address";
 	return NULL;
 }
 
@@ -295,9 +296,10 @@ static const char *address_is_false(const struct sock_conn *c, const struct lnet
 	if (lnet_nid_same(nid, &c->from))
 		return NULL;
 	if (!c->privileged)
-		return "its HELLO has another address as NID, and its port is above 1023";
+		return "its HELLO has a NID of a different address, and its source port is above "
+		       "1023";
 	if (address_rule(c->sn) == SOCK_ADDRESS_STRICT)
-		return "its HELLO has another address as NID (see hello_address)";
+		return "its HELLO has a NID of a different address (see hello_address)";
 	return NULL;
 }
 
@@ -355,7 +357,7 @@ static int hello_feed(struct lnet_pass *p, struct sock_conn *c, unsigned int *ne
 		sock_lock(p, sn);
 		WRITE_ONCE(c->nr_hdr, 0);
 		sock_count(sn, bad_hello);
-		rejected(c, "its HELLO has a version that this node does not know");
+		rejected(c, "its HELLO has an unknown version");
 		if (c->state == CONN_WAIT_HELLO)
 			hello_reject(p, c, lnet_nid_is_nid4(&sn->nid) ? 3 : 4, NULL);
 		sock_doorbell_flush(p, sn);
@@ -373,7 +375,7 @@ static void acr_answer(struct lnet_pass *p, struct sock_conn *c)
 
 	sock_lock(p, sn);
 	sock_count(sn, bad_request);
-	rejected(c, "its request has a version that this node does not know");
+	rejected(c, "its connection request has an unknown version");
 	if (c->state == CONN_WAIT_REQUEST) {
 		sock_out_raw(c, buf, lnet_acr_reply(buf));
 		sock_conn_set_state(c, CONN_REFUSING);
@@ -436,7 +438,7 @@ static void count_bad(struct lnet_pass *p, struct sock_conn *c)
 	sock_lock(p, c->sn);
 	if (c->state == CONN_WAIT_REQUEST) {
 		sock_count(c->sn, bad_request);
-		rejected(c, "its request is malformed, or for another NID");
+		rejected(c, "its connection request is malformed, or not for a NID of this node");
 	} else {
 		sock_count(c->sn, bad_hello);
 		rejected(c, "its HELLO is malformed");

@@ -23,7 +23,8 @@ static void set_int(struct socket *sock, int level, int name, int value)
 	int err = set_option(sock, level, name, &value, sizeof(value));
 
 	if (err)
-		pr_debug("socklnd: option %d of level %d: error %d\n", name, level, err);
+		pr_debug("socklnd: cannot set socket option %d of level %d: error %d\n", name,
+			 level, err);
 }
 
 static void set_congestion(const struct kern_ni *kn, struct socket *sock)
@@ -33,7 +34,8 @@ static void set_congestion(const struct kern_ni *kn, struct socket *sock)
 	if (which == 2 && !set_option(sock, IPPROTO_TCP, TCP_CONGESTION, "cubic", 5))
 		return;
 	if (which && set_option(sock, IPPROTO_TCP, TCP_CONGESTION, "reno", 4))
-		pr_debug("socklnd: no congestion control of that name\n");
+		pr_debug("socklnd: cannot set the TCP congestion control to reno (see "
+			 "congestion)\n");
 }
 
 static void set_tos(const struct kern_ni *kn, struct socket *sock)

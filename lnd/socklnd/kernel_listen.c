@@ -179,13 +179,14 @@ static void say_why(const struct lnet_ni *ni, u16 port, int err)
 
 	lnet_nid_str(lnet_ni_nid(ni), nid);
 	if (err == -EADDRINUSE)
-		pr_err_ratelimited("socklnd: %s: port %u of this address is in use: another node "
-				   "runs here (lnetd, another module), or set accept_port\n",
+		pr_err_ratelimited("socklnd: %s: port %u of this address is in use: stop the other "
+				   "node (lnetd, another LNet module), or set accept_port\n",
 				   nid, port);
 	else if (err == -EADDRNOTAVAIL)
 		pr_err_ratelimited("socklnd: %s: no interface has this address\n", nid);
 	else
-		pr_err_ratelimited("socklnd: %s: port %u: error %d\n", nid, port, err);
+		pr_err_ratelimited("socklnd: %s: cannot listen on port %u: error %d\n", nid, port,
+				   err);
 }
 
 /* Listens in a worker: the configuring process may not be permitted to use reserved ports. */

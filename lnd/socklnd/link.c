@@ -221,7 +221,8 @@ int user_link_start(struct user_link *link, struct user_ni *un)
 	sock_addr_of(&link->addr, &un->sn.nid, 0);
 	fd = link_socket();
 	if (fd < 0) {
-		pr_err("socklnd: cannot watch interfaces: %s\n", strerror(-fd));
+		pr_err("socklnd: cannot watch links and addresses of interfaces: %s\n",
+		       strerror(-fd));
 		return fd;
 	}
 	link_check(link, &now, ifname);

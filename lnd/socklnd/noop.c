@@ -77,7 +77,8 @@ void sock_zc_ack_send(struct lnet_pass *p, struct sock_peer *peer, struct sock_c
 	if (noop_add(peer, via, cookie))
 		return;
 	sock_count(sn, unread);
-	sock_rejected(sn, (const u8 *)peer->from.addr, "it does not read zero-copy answers");
+	sock_rejected(sn, (const u8 *)peer->from.addr,
+		      "the peer does not read its zero-copy acknowledgements");
 	sock_set_close(p, peer, LNET_NETWORK_TIMEOUT, false);
 }
 

@@ -10,7 +10,8 @@ static void set_int(int fd, int level, int name, int value)
 {
 	/* Options improve speed or failure detection; none is required. */
 	if (setsockopt(fd, level, name, &value, sizeof(value)))
-		pr_debug("socklnd: option %d of level %d: %s\n", name, level, strerror(errno));
+		pr_debug("socklnd: cannot set socket option %d of level %d: %s\n", name, level,
+			 strerror(errno));
 }
 
 static void set_congestion(const struct user_ni *un, int fd)
@@ -20,7 +21,8 @@ static void set_congestion(const struct user_ni *un, int fd)
 	if (which == 2 && !setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "cubic", 5))
 		return;
 	if (which && setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "reno", 4))
-		pr_debug("socklnd: congestion control: %s\n", strerror(errno));
+		pr_debug("socklnd: cannot set the TCP congestion control (see congestion): %s\n",
+			 strerror(errno));
 }
 
 void user_socket_options(struct user_ni *un, int fd)

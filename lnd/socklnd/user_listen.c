@@ -180,20 +180,18 @@ static void say_why(const struct lnet_ni *ni, u16 port, int err)
 
 	lnet_nid_str(lnet_ni_nid(ni), nid);
 	if (err == -EACCES)
-		pr_err("socklnd: %s: port %u needs CAP_NET_BIND_SERVICE: grant it (setcap "
-		       "cap_net_bind_service+ep, or "
-		       "AmbientCapabilities= of the unit), or set accept_port above 1023 on all "
-		       "nodes\n",
+		pr_err("socklnd: %s: port %u needs CAP_NET_BIND_SERVICE: grant the capability "
+		       "(setcap cap_net_bind_service+ep, or AmbientCapabilities= of the unit), or "
+		       "set accept_port to 1024 or more and accept to all on all nodes\n",
 		       nid, port);
 	else if (err == -EADDRINUSE)
-		pr_err("socklnd: %s: port %u of this address is in use: another node runs here "
-		       "(kernel module lnet, "
-		       "another daemon), or set accept_port\n",
+		pr_err("socklnd: %s: port %u of this address is in use: stop the other node "
+		       "(kernel module lnet, another daemon), or set accept_port\n",
 		       nid, port);
 	else if (err == -EADDRNOTAVAIL)
 		pr_err("socklnd: %s: no interface has this address\n", nid);
 	else
-		pr_err("socklnd: %s: port %u: %s\n", nid, port, strerror(-err));
+		pr_err("socklnd: %s: cannot listen on port %u: %s\n", nid, port, strerror(-err));
 }
 
 /* Another NI of this address and port, with the listener or without; NULL: none. */
