@@ -44,8 +44,8 @@ static int param_set(const char *text, const struct kernel_param *kp)
 	if (!err && (value < sp->min || value > sp->max))
 		err = -ERANGE;
 	if (err) {
-		pr_err("ksocklnd: %s=%*pE: a number from %d to %d is needed\n", sp->name,
-		       (int)strcspn(text, "\n"), text, sp->min, sp->max);
+		pr_err("ksocklnd: parameter %s must be %d to %d, not %*pE\n", sp->name, sp->min,
+		       sp->max, (int)strcspn(text, "\n"), text);
 		return err;
 	}
 	if (READ_ONCE(is_loaded)) {

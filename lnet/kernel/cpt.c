@@ -47,18 +47,18 @@ static struct cpts *cpts_alloc(void)
 
 /* ---- making them ----------------------------------------------------------------------------- */
 
-static int cpt_reject(const char *why, unsigned int number)
+static int cpt_reject(const char *what, unsigned int number, const char *why)
 {
-	pr_err("lnet: cpu_pattern or cpu_npartitions: %s (%u)\n", why, number);
+	pr_err("lnet: parameter cpu_pattern or cpu_npartitions: %s %u %s\n", what, number, why);
 	return -EINVAL;
 }
 
 static int cpu_put(struct cpts *c, unsigned int cpt, unsigned int cpu)
 {
 	if (cpu >= nr_cpu_ids || !cpu_online(cpu))
-		return cpt_reject("there is no such CPU", cpu);
+		return cpt_reject("CPU", cpu, "is not online");
 	if (c->of_cpu[cpu])
-		return cpt_reject("a CPU is in two partitions", cpu);
+		return cpt_reject("CPU", cpu, "is in two partitions");
 	cpumask_set_cpu(cpu, c->cpus[cpt]);
 	c->of_cpu[cpu] = BIT_ULL(cpt);
 	return 0;
@@ -70,7 +70,7 @@ static int node_put(struct cpts *c, unsigned int cpt, unsigned int node)
 	int rc = 0;
 
 	if (node >= MAX_NUMNODES || !node_online(node))
-		return cpt_reject("there is no such NUMA node", node);
+		return cpt_reject("NUMA node", node, "is not online");
 	for_each_cpu_and(cpu, cpumask_of_node(node), cpu_online_mask)
 		rc = rc ? rc : cpu_put(c, cpt, cpu);
 	return rc;
@@ -99,7 +99,7 @@ static int by_number(struct cpts *c, unsigned int nr)
 	int rc = 0;
 
 	if (nr > nr_cpus)
-		return cpt_reject("more partitions than CPUs", nr);
+		return cpt_reject("partition count", nr, "is above the number of online CPUs");
 	for_each_online_node(node)
 		for_each_cpu_and(cpu, cpumask_of_node(node), cpu_online_mask)
 			rc = rc ? rc : cpu_put(c, min(at++ * nr / nr_cpus, nr - 1), cpu);
@@ -222,7 +222,7 @@ static int parse(struct cpts *c, const char *text, unsigned int nr)
 	bitmap_free(p.numbers);
 	for (i = 0; i < c->nr && !rc; i++)
 		if (cpumask_empty(c->cpus[i]))
-			rc = cpt_reject("a partition has no CPU", i);
+			rc = cpt_reject("partition", i, "has no CPU");
 	return rc;
 }
 

@@ -25,10 +25,10 @@ static void peer_print(struct lnet_peer *peer)
 	spin_lock(&peer->sh->lock);
 	lnet_nid_str(&peer->primary, primary);
 	list_for_each_entry(pni, &peer->pnis, link)
-		pr_info("lnet: peer %s: nid %s refs %d health %d credits %d/%u min %d waiting %u\n",
-			primary, lnet_nid_str(&pni->nid, nid), atomic_read(&pni->refs),
-			pni->health, pni->credits, pni->max_credits,
-			pni->min_credits, pni->nr_wait);
+		pr_info("lnet: peer %s: interface %s, %d references, health %d, credits %d of %u, "
+			"fewest credits %d, %u waiting messages\n",
+			primary, lnet_nid_str(&pni->nid, nid), atomic_read(&pni->refs), pni->health,
+			pni->credits, pni->max_credits, pni->min_credits, pni->nr_wait);
 	spin_unlock(&peer->sh->lock);
 }
 
@@ -54,7 +54,7 @@ static int get_peer(struct lnet *ln, void *buf)
 static int told(int rc, const struct lnet_ctl_err *e)
 {
 	if (rc && e->text[0])
-		pr_info("lnet: ioctl: %*pE\n", (int)strlen(e->text), e->text);
+		pr_info("lnet: ioctl failed: %*pE\n", (int)strlen(e->text), e->text);
 	return rc;
 }
 

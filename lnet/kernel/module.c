@@ -12,7 +12,8 @@ static void configure(struct work_struct *work)
 	int rc = lnet_netns_configure(&init_net, true, &e);
 
 	if (rc)
-		pr_err("lnet: config_on_load: %*pE (%d)\n", (int)strlen(e.text), e.text, rc);
+		pr_err("lnet: config_on_load failed: %*pE (error %d)\n", (int)strlen(e.text),
+		       e.text, rc);
 }
 
 static DECLARE_WORK(configure_work, configure);

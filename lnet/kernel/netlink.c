@@ -48,8 +48,12 @@ static int instance(struct sk_buff *skb, struct lnet_netns **ns, struct lnet_ctl
 
 	if (!rc)
 		return 0;
-	return lnet_ctl_fail(e, rc, rc == -ENETDOWN ? "LNet stack down" :
-						      "no instance in this namespace");
+	if (rc == -ENETDOWN)
+		return lnet_ctl_fail(e, rc, "LNet stack down");
+	return lnet_ctl_fail(e, rc,
+			     rc == -ESHUTDOWN ? "this network namespace is ending"
+					      : "cannot create a node in this network "
+						"namespace");
 }
 
 /* ---- changes --------------------------------------------------------------------------------- */

@@ -32,10 +32,11 @@ static int add_nid(struct adder *a, const struct lnet_ni_cfg *cfg)
 	if (rc == -EEXIST)
 		return 0;
 	if (rc == -ERANGE)
-		return lnet_ctl_fail(a->e, rc, "%s: CPTs of this node are 0 to %u",
+		return lnet_ctl_fail(a->e, rc, "cannot add %s: the CPTs of this node are 0 to %u",
 				     lnet_nid_str(&cfg->nid, nid), a->ns->ln->nr_shards - 1);
 	if (rc)
-		return lnet_ctl_fail(a->e, rc, "cannot add %s", lnet_nid_str(&cfg->nid, nid));
+		return lnet_ctl_fail(a->e, rc, "cannot add %s: error %d",
+				     lnet_nid_str(&cfg->nid, nid), rc);
 	a->added[a->nr++] = cfg->nid;
 	return 0;
 }
@@ -55,8 +56,10 @@ static int add_net(struct lnet_net_sink *s, u32 net, const char *ifname, u64 cpt
 	rc = *ifname ? lnet_kernel_control_ops.interface_nid(a->ns, ifname, net, &cfg.nid) :
 		       lnet_kernel_first_nid(a->ns, net, &cfg.nid, cfg.ifname);
 	if (rc)
-		return lnet_ctl_fail(a->e, rc, "%s: interface '%s' is not there or has no address",
-				     lnet_net_str(net, name), ifname);
+		return lnet_ctl_fail(
+			a->e, rc,
+			"cannot add net %s: interface '%s' not found, or it has no address",
+			lnet_net_str(net, name), ifname);
 	return add_nid(a, &cfg);
 }
 

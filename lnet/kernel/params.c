@@ -145,27 +145,44 @@ static void range_text(const struct param *par, char *buf, size_t size)
 	u64 unit = info->unit == LNET_UNIT_NS ? NSEC_PER_SEC : 1;
 
 	if (par == &param_accept)
-		scnprintf(buf, size, "secure, all or none is");
+		scnprintf(buf, size, "secure, all or none");
 	else if (par == &param_lnet_interfaces_max)
-		scnprintf(buf, size, "a number from 0 to %d is", INT_MAX);
+		scnprintf(buf, size, "0 to %d", INT_MAX);
 	else
-		scnprintf(buf, size, "%s from %llu to %llu is", unit > 1 ? "a time" : "a number",
-			  div64_u64(info->min + unit - 1, unit), div64_u64(info->max, unit));
+		scnprintf(buf, size, "%llu to %llu%s", div64_u64(info->min + unit - 1, unit),
+			  div64_u64(info->max, unit), unit > 1 ? " seconds" : "");
+}
+
+/* Returns what the check of a text accepts. */
+static const char *syntax_of(const struct param *par)
+{
+	if (par == &param_networks)
+		return "nets and interfaces such as tcp(eth0),tcp1(eth1)";
+	if (par == &param_ip2nets)
+		return "rules such as tcp(eth0) 10.0.*.*; tcp1 10.1.*.*";
+	if (par == &param_routes)
+		return "routes such as tcp1 10.0.0.[1-4]@tcp";
+	return par == &param_forwarding ? "enabled or disabled" : "CPUs such as N or 0[0-3] 1[4-7]";
 }
 
 /* In the kernel's own message the name follows the value, and a long value hides it. */
 static int complain(const struct param *par, const char *name, const char *text, int rc)
 {
-	char wanted[64] = "something else is";
+	char accepted[64];
 
 	if (par->kind == TUNED_KIND)
-		range_text(par, wanted, sizeof(wanted));
+		range_text(par, accepted, sizeof(accepted));
 	else if (par->kind == NUMBER_KIND)
-		scnprintf(wanted, sizeof(wanted), "a number from %d to %d is", par->min, par->max);
+		scnprintf(accepted, sizeof(accepted), "%d to %d", par->min, par->max);
 	else if (rc == -ENOSPC)
-		scnprintf(wanted, sizeof(wanted), "a text of at most %d bytes is", TEXT_MAX - 1);
-	pr_err("lnet: parameter %s=%*pE: %s needed\n", name, (int)strcspn(text, "\n"), text,
-	       wanted);
+		scnprintf(accepted, sizeof(accepted), "at most %d bytes", TEXT_MAX - 1);
+	else
+		strscpy(accepted, syntax_of(par), sizeof(accepted));
+	if (rc == -ENOMEM)
+		pr_err("lnet: parameter %s cannot be set: out of memory\n", name);
+	else
+		pr_err("lnet: parameter %s must be %s, not %*pE\n", name, accepted,
+		       (int)strcspn(text, "\n"), text);
 	return rc == -ERANGE ? -EINVAL : rc;	/* as stock */
 }
 
@@ -295,11 +312,12 @@ static const struct kernel_param_ops param_ops = {
 int lnet_params_check(void)
 {
 	if (*text_of(&param_networks) && *text_of(&param_ip2nets)) {
-		pr_err("lnet: parameters networks and ip2nets exclude each other\n");
+		pr_err("lnet: parameters networks and ip2nets exclude each other: set only one of "
+		       "them\n");
 		return -EINVAL;
 	}
 	if (*text_of(&param_routes))
-		pr_warn("lnet: parameter routes is not acted on: routes are added by lnetctl\n");
+		pr_warn("lnet: parameter routes has no effect: add the routes with lnetctl\n");
 	return 0;
 }
 
@@ -318,7 +336,7 @@ void lnet_params_apply(struct lnet *ln)
 		if (params[i]->kind == TUNED_KIND && params[i]->given)
 			lnet_tunable_set(ln, params[i]->tunable, params[i]->tuned);
 	if (!strcmp(text_of(&param_forwarding), "enabled") && lnet_router_enable(ln, true))
-		pr_warn("lnet: no memory to route\n");
+		pr_warn("lnet: parameter forwarding: cannot switch routing on: out of memory\n");
 }
 
 int lnet_params_cpts(void)
