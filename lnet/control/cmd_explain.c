@@ -140,8 +140,10 @@ static int explain_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req
 		return rc;
 	pni = lnet_peer_ni_lookup(d->ctl->ln, &d->nid);
 	if (!pni)
-		return lnet_ctl_fail(e, -ENOENT, "no peer has the NID %s ('lnetctl peer show' "
-				     "lists them)", lnet_nid_str(&d->nid, text));
+		return lnet_ctl_fail(
+			e, -ENOENT,
+			"peer with the NID %s not found ('lnetctl peer show' lists them)",
+			lnet_nid_str(&d->nid, text));
 	d->priv = kvzalloc(sizeof(struct explain_view), GFP_KERNEL);
 	if (d->priv) {
 		lnet_pass_begin(&p, d->ctl->ln, LNET_PASS_CALL);

@@ -80,8 +80,8 @@ static int fault_add(struct lnet *ln, const struct lnet_rule *rule, struct lnet_
 {
 	int rc = lnet_rule_add(ln, rule);
 
-	return rc ? lnet_ctl_fail(e, rc, "cannot add the rule: %s",
-				  rc == -ENOSPC ? "too many" : lnet_ctl_why(rc))
+	return rc ? lnet_ctl_fail(e, rc, "cannot add the fault rule: %s",
+				  rc == -ENOSPC ? "more rules than allowed" : lnet_ctl_why(rc))
 		  : 0;
 }
 
@@ -116,11 +116,12 @@ static int fault_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 	case LNET_NL_DROP_RESET:
 	case LNET_NL_DELAY_RESET:
 		if (checks)
-			return lnet_ctl_fail(e, -EINVAL, "this 'rule_type' is no change");
+			return lnet_ctl_fail(e, -EINVAL,
+					     "this 'rule_type' cannot be part of a transaction");
 		lnet_rules_reset(ctl->ln, r.rule.kind);
 		return 0;
 	}
-	return lnet_ctl_fail(e, -EINVAL, "this 'rule_type' is a question");
+	return lnet_ctl_fail(e, -EINVAL, "this 'rule_type' only lists rules and changes nothing");
 }
 
 /* ---- NIDs that fail -------------------------------------------------------------------------- */
@@ -152,7 +153,7 @@ static int peer_fail_act(struct lnet_control *ctl, const struct lnet_ctl_req *re
 			return rc;
 		rc = lnet_fault_peer(ctl->ln, &r.nid, r.count);
 		if (rc == -ENOSPC)
-			return lnet_ctl_fail(e, rc, "too many NIDs fail");
+			return lnet_ctl_fail(e, rc, "more failing NIDs than allowed");
 	} while (!rc && lnet_req_item(&items, &item));
 	return rc;
 }

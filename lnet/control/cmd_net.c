@@ -82,8 +82,10 @@ static int cpts(const struct lnet_val *v, struct ni_req *r, const struct lnet *l
 		if (lnet_val_int(&val, 0, ln->nr_shards - 1, &cpt)) {
 			if (lnet_val_text(&val, text, sizeof(text)))
 				text[0] = 0;
-			return lnet_ctl_fail(e, -ERANGE, "invalid value '%s' for key 'CPT': CPTs "
-					     "of this node are 0 to %u", text, ln->nr_shards - 1);
+			return lnet_ctl_fail(
+				e, -ERANGE,
+				"invalid value '%s' for key 'CPT': CPTs of this node are 0 to %u",
+				text, ln->nr_shards - 1);
 		}
 		r->cfg.cpts |= BIT_ULL(cpt);
 	}
@@ -125,7 +127,7 @@ static int element_interfaces(struct ni_list *l, u32 net, struct lnet_req elem,
 		int rc;
 
 		if (!r)
-			return lnet_ctl_fail(l->e, -ENOSPC, "more than %d interfaces",
+			return lnet_ctl_fail(l->e, -ENOSPC, "more interfaces than allowed (%d)",
 					     LNET_MAX_NIS);
 		rc = lnet_val_text(&name, r->cfg.ifname, sizeof(r->cfg.ifname));
 		if (rc)
@@ -150,11 +152,14 @@ static int element(struct ni_list *l, u32 net, struct lnet_req elem)
 	if (!lnet_req_find(elem, "nid", &nid)) {
 		if (lnet_req_find(elem, "interfaces", &names) && names.kind == LNET_VAL_LIST)
 			return element_interfaces(l, net, elem, names.list);
-		return lnet_ctl_fail(l->e, -EINVAL, "an interface needs 'interfaces' or 'nid'");
+		return lnet_ctl_fail(
+			l->e, -EINVAL,
+			"an entry of 'local NI(s)' must have the key 'interfaces' or 'nid'");
 	}
 	r = req_new(l, net);
 	if (!r)
-		return lnet_ctl_fail(l->e, -ENOSPC, "more than %d interfaces", LNET_MAX_NIS);
+		return lnet_ctl_fail(l->e, -ENOSPC, "more interfaces than allowed (%d)",
+				     LNET_MAX_NIS);
 	rc = lnet_ctl_read(elem, nid_fields, r, l->e);
 	if (rc)
 		return rc;
@@ -165,7 +170,8 @@ static int element(struct ni_list *l, u32 net, struct lnet_req elem)
 	    lnet_val_text(&name, r->cfg.ifname, sizeof(r->cfg.ifname)))
 		r->cfg.ifname[0] = 0;
 	if (!r->all && net != LNET_NET_ANY && lnet_nid_net(&r->cfg.nid) != net)
-		return lnet_ctl_fail(l->e, -EINVAL, "the NID is not on the net it is listed under");
+		return lnet_ctl_fail(l->e, -EINVAL,
+				     "the NID is not on the net that it is listed under");
 	return element_values(l, elem, r);
 }
 
@@ -212,11 +218,18 @@ static int rules(struct ni_list *l, const struct lnet_val *v)
 	int rc = lnet_ip2nets_walk(text, &rules.sink);
 
 	if (rc == -EINVAL)	/* stock's errno */
-		return lnet_ctl_fail(l->e, -ENOENT, "'%.80s' cannot be read: expected rules such "
-				     "as tcp(eth0) 10.0.*.*; tcp1 10.1.*.*", text);
+		return lnet_ctl_fail(l->e, -ENOENT,
+				     "'ip2net' must be rules such as tcp(eth0) 10.0.*.*; tcp1 "
+				     "10.1.*.*, not '%.80s'",
+				     text);
 	if (rc)
-		return lnet_ctl_fail(l->e, rc, "an interface is missing: %s", lnet_ctl_why(rc));
-	return l->nr > rules.first ? 0 : lnet_ctl_fail(l->e, -ENOENT, "no rule matches");
+		return lnet_ctl_fail(l->e, rc, "an interface of 'ip2net' not found: %s",
+				     lnet_ctl_why(rc));
+	return l->nr > rules.first
+		       ? 0
+		       : lnet_ctl_fail(
+				 l->e, -ENOENT,
+				 "no matching rule: no address of this node matches 'ip2net'");
 }
 
 static int net_item(struct ni_list *l, struct lnet_req item)
@@ -276,8 +289,10 @@ static int is_waiting(struct ni_list *l, const struct ni_req *r)
 	for (w = l->ctl->waiting; w; w = w->next)
 		if (w->net == r->net && !strcmp(w->cfg.ifname, r->cfg.ifname) &&
 		    lnet_nid_same(&w->cfg.nid, &r->cfg.nid))
-			return lnet_ctl_fail(l->e, -EEXIST, "interface '%s' is waited for already",
-					     r->cfg.ifname);
+			return lnet_ctl_fail(
+				l->e, -EEXIST,
+				"interface '%s' already exists: the node waits for its address",
+				r->cfg.ifname);
 	return 0;
 }
 
@@ -313,12 +328,12 @@ static int add_check_one(struct ni_list *l, unsigned int i, bool may_wait)
 		return rc;
 	for (j = 0; j < i; j++)
 		if (lnet_nid_same(&l->req[j].cfg.nid, &r->cfg.nid))
-			return lnet_ctl_fail(l->e, -EEXIST, "%s is named twice",
+			return lnet_ctl_fail(l->e, -EEXIST, "interface %s is given twice",
 					     lnet_nid_str(&r->cfg.nid, buf));
 	ni = lnet_ni_find(ln, &r->cfg.nid);
 	lnet_ni_put(ni);
 	if (ni)
-		return lnet_ctl_fail(l->e, -EEXIST, "%s is there already",
+		return lnet_ctl_fail(l->e, -EEXIST, "interface %s already exists",
 				     lnet_nid_str(&r->cfg.nid, buf));
 	return 0;
 }
@@ -373,7 +388,7 @@ static int nets_add(struct ni_list *l, bool may_wait)
 		rc = add_one(l, &l->req[i], may_wait);
 		if (!rc)
 			continue;
-		rc = lnet_ctl_fail(l->e, rc, "cannot add %s: %s",
+		rc = lnet_ctl_fail(l->e, rc, "cannot add interface %s: %s",
 				   lnet_nid_str(&l->req[i].cfg.nid, buf), lnet_ctl_why(rc));
 		while (!may_wait && i--)	/* else the transaction undoes it */
 			lnet_ni_del(ln, &l->req[i].cfg.nid);
@@ -427,12 +442,13 @@ static int none_meant(struct ni_list *l, const struct ni_req *r)
 		return lnet_ctl_fail(l->e, -ENODEV, "the loopback interface cannot be changed");
 	lnet_net_str(r->net, net);
 	if (r->by_name)
-		return lnet_ctl_fail(l->e, -ENODEV, "interface '%s' is not on net '%s' "
-				     "('net show' lists them)", r->cfg.ifname, net);
+		return lnet_ctl_fail(l->e, -ENODEV,
+				     "interface '%s' not found on net '%s' ('net show' lists them)",
+				     r->cfg.ifname, net);
 	if (r->whole_net || r->all)
-		return lnet_ctl_fail(l->e, -EINVAL, "there is no net '%s' ('net show' lists them)",
+		return lnet_ctl_fail(l->e, -EINVAL, "net '%s' not found ('net show' lists them)",
 				     net);
-	return lnet_ctl_fail(l->e, -ENOENT, "there is no interface %s ('net show' lists them)",
+	return lnet_ctl_fail(l->e, -ENOENT, "interface %s not found ('net show' lists them)",
 			     lnet_nid_str(&r->cfg.nid, nid));
 }
 
@@ -468,7 +484,7 @@ static int del_one(struct ni_list *l, const struct ni_req *r, const struct lnet_
 
 	if (!rc || rc == -ENOENT)
 		return 0;
-	return lnet_ctl_fail(l->e, rc, "cannot delete %s: %s", lnet_nid_str(nid, buf),
+	return lnet_ctl_fail(l->e, rc, "cannot delete interface %s: %s", lnet_nid_str(nid, buf),
 			     lnet_ctl_why(rc));
 }
 
@@ -607,7 +623,7 @@ static int configure(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 		WRITE_ONCE(ctl->configured, true);
 	else
 		rc = unconfigure(ctl);
-	return rc ? lnet_ctl_fail(e, rc, "cannot unconfigure: %s", lnet_ctl_why(rc)) : 0;
+	return rc ? lnet_ctl_fail(e, rc, "cannot unconfigure LNet: %s", lnet_ctl_why(rc)) : 0;
 }
 
 const struct lnet_ctl_cmd lnet_cmd_configure = {

@@ -421,7 +421,7 @@ int lnet_ctl_nets_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet
 	mutex_unlock(&ln->cfg_mutex);
 	kfree(n.v);
 	if (!rc && d->filtered && !d->pos)
-		return lnet_ctl_fail(e, -ESRCH, "no interface is on that net: %s",
+		return lnet_ctl_fail(e, -ESRCH, "no interface is on net %s",
 				     lnet_net_str(d->net, net));
 	return rc;
 }

@@ -79,12 +79,14 @@ static int add_check(struct lnet *ln, const struct peer_req *r, struct lnet_ctl_
 		struct lnet_ni *ni;
 
 		if (!lnet_nid_is_host(nid) || lnet_nid_is_lo(nid))
-			return lnet_ctl_fail(e, -EINVAL, "%s cannot be a peer: it is not the NID "
-					     "of one host", lnet_nid_str(nid, buf));
+			return lnet_ctl_fail(e, -EINVAL,
+					     "%s cannot be a peer: it is not the NID of one host",
+					     lnet_nid_str(nid, buf));
 		ni = lnet_ni_find(ln, nid);
 		lnet_ni_put(ni);
 		if (ni)
-			return lnet_ctl_fail(e, -EINVAL, "%s is an interface of this node",
+			return lnet_ctl_fail(e, -EINVAL,
+					     "%s cannot be a peer: it is an interface of this node",
 					     lnet_nid_str(nid, buf));
 	}
 	return 0;
@@ -119,12 +121,13 @@ static int peer_add(struct lnet *ln, const struct peer_req *r, struct lnet_ctl_e
 		return 0;
 	lnet_nid_str(&r->primary, buf);
 	if (rc == -EEXIST)
-		return lnet_ctl_fail(e, rc, "a NID of peer %s belongs to another peer", buf);
+		return lnet_ctl_fail(
+			e, rc, "cannot add peer %s: one of its NIDs belongs to another peer", buf);
 	if (rc == -ENOTUNIQ)
 		return lnet_ctl_fail(e, rc, "peer %s is not multi-rail (--non_mr): it cannot have "
 				     "a further NID, %s", buf, lnet_nid_str(further_nid(r), nid));
 	if (rc == -EPERM)
-		return lnet_ctl_fail(e, rc, "peer %s is configured %s: delete it first", buf,
+		return lnet_ctl_fail(e, rc, "peer %s already exists, %s: delete it first", buf,
 				     r->mr ? "with --non_mr" : "without --non_mr");
 	return lnet_ctl_fail(e, rc, "cannot add peer %s: %s", buf, lnet_ctl_why(rc));
 }
@@ -163,12 +166,14 @@ static int peer_del(struct lnet *ln, const struct peer_req *r, bool force, struc
 	case 0:
 		return 0;
 	case -ENOENT:
-		return lnet_ctl_fail(e, rc,
-				     r->nr ? "there is no peer %s with all these NIDs ('peer show' "
-					     "lists them)"
-					   : "there is no peer %s ('peer show' lists them)", buf);
+		return lnet_ctl_fail(
+			e, rc,
+			r->nr ? "peer %s with all these NIDs not found ('peer show' lists them)"
+			      : "peer %s not found ('peer show' lists them)",
+			buf);
 	case -ENODEV:
-		return lnet_ctl_fail(e, rc, "%s is not the primary NID of its peer", buf);
+		return lnet_ctl_fail(
+			e, rc, "%s is not the primary NID of its peer ('peer show' lists it)", buf);
 	case -EBUSY:
 		return gateway_refuse(ln, r, e);
 	}
@@ -188,7 +193,7 @@ static int peer_set(struct lnet *ln, const struct peer_req *r, struct lnet_ctl_e
 		rc = lnet_peer_set_state(ln, &r->primary, U32_MAX, (u32)r->state);
 	if (!rc && r->health != HEALTH_UNSET)
 		rc = lnet_health_set_peer(ln, &r->primary, (int)r->health);
-	return rc ? lnet_ctl_fail(e, rc, "there is no peer interface %s ('peer show' lists them)",
+	return rc ? lnet_ctl_fail(e, rc, "peer interface %s not found ('peer show' lists them)",
 				  lnet_nid_str(&r->primary, buf))
 		  : 0;
 }
@@ -254,7 +259,7 @@ static int peers_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 	pni = lnet_peer_ni_lookup(d->ctl->ln, &d->nid);
 	if (!pni || lnet_nid_is_lo(&pni->nid)) {
 		lnet_peer_ni_put(pni);
-		return lnet_ctl_fail(e, -ENOENT, "there is no peer %s ('peer show' lists them)",
+		return lnet_ctl_fail(e, -ENOENT, "peer %s not found ('peer show' lists them)",
 				     lnet_nid_str(&d->nid, buf));
 	}
 	d->peer = lnet_peer_of(pni);
@@ -468,8 +473,9 @@ static int peer_log(struct lnet *ln, const struct lnet_nid *nid)
 			(u32)atomic_read(&peer->refs));
 	}
 	for (i = 0; peer && pni_at(peer, i, v); i++)
-		pr_info("peer interface %s: health %d, credits %d, least %d, waiting %u\n", v->nid,
-			v->health.value, (s32)v->tx_credits, (s32)v->min_tx_credits,
+		pr_info("peer interface %s: health %d, credits %d, fewest credits %d, %u waiting "
+			"messages\n",
+			v->nid, v->health.value, (s32)v->tx_credits, (s32)v->min_tx_credits,
 			v->tx_queue_bytes);
 	lnet_peer_put(peer);
 	lnet_peer_ni_put(pni);

@@ -46,16 +46,19 @@ static int record_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 	if (rc)
 		return rc;
 	if (!(req->flags & (LNET_NL_F_CREATE | LNET_NL_F_REPLACE)))
-		return lnet_record_stop(ctl->ln) ?
-			       lnet_ctl_fail(e, -EALREADY, "it is not recording") : 0;
+		return lnet_record_stop(ctl->ln)
+			       ? lnet_ctl_fail(e, -EALREADY, "the flight recorder is not recording")
+			       : 0;
 	if (!(req->flags & LNET_NL_F_CREATE))
-		return lnet_ctl_fail(e, -EOPNOTSUPP, "a recording is started or stopped");
+		return lnet_ctl_fail(e, -EOPNOTSUPP,
+				     "a recording cannot be changed: stop it and start a new one");
 	rc = lnet_record_start(ctl->ln, bytes);
 	if (rc == -EALREADY)
-		return lnet_ctl_fail(e, rc, "it is recording already");
+		return lnet_ctl_fail(e, rc, "the flight recorder is already recording");
 	if (rc == -EINVAL)
-		return lnet_ctl_fail(e, rc, "'size' must be 64 KiB for each of the %u shards at "
-				     "least", ctl->ln->nr_shards);
+		return lnet_ctl_fail(e, rc,
+				     "'size' must be at least 64 KiB for each of the %u shards",
+				     ctl->ln->nr_shards);
 	return rc ? lnet_ctl_fail(e, rc, "%s", lnet_ctl_why(rc)) : 0;
 }
 
@@ -105,8 +108,10 @@ static int record_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 	if (rc || !r->seq)
 		return rc;
 	if (!r->view.there)
-		return lnet_ctl_fail(e, -ENODATA, "nothing was recorded");
-	return r->view.running ? lnet_ctl_fail(e, -EBUSY, "it is recording: stop it first") : 0;
+		return lnet_ctl_fail(e, -ENODATA, "the flight recorder has recorded nothing");
+	return r->view.running
+		       ? lnet_ctl_fail(e, -EBUSY, "the flight recorder is recording: stop it first")
+		       : 0;
 }
 
 static int show_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct record_dump *r)

@@ -73,12 +73,16 @@ static int add(struct lnet *ln, const struct route_req *r, bool restores, struct
 	case -EEXIST:
 		return route_exists(ln, &r->cfg, e);
 	case -EHOSTUNREACH:
-		return lnet_ctl_fail(e, rc, "no interface is on the net of gateway %s", nid);
+		return lnet_ctl_fail(e, rc, "no interface of this node is on the net of gateway %s",
+				     nid);
 	case -EINVAL:
 		return lnet_ctl_fail(e, rc, "%s cannot be the gateway to %s: %s", nid,
 				     lnet_net_str(r->cfg.net, net), bad_gateway(&r->cfg));
 	case -EBUSY:
-		return lnet_ctl_fail(e, rc, "gateway %s is being talked to without a pause", nid);
+		return lnet_ctl_fail(e, rc,
+				     "gateway %s is busy: requests to it are in flight all the "
+				     "time; try again later",
+				     nid);
 	default:
 		return lnet_ctl_fail(e, rc, "cannot add the route: %s", lnet_ctl_why(rc));
 	}
@@ -90,9 +94,10 @@ static int del(struct lnet *ln, const struct route_req *r, struct lnet_ctl_err *
 	int rc = lnet_route_del(ln, r->cfg.net, &r->cfg.gateway);
 
 	if (rc)
-		return lnet_ctl_fail(e, rc, "there is no route to %s by %s ('lnetctl route show' "
-				     "lists them)", lnet_net_str(r->cfg.net, net),
-				     lnet_nid_str(&r->cfg.gateway, nid));
+		return lnet_ctl_fail(
+			e, rc,
+			"route to %s by gateway %s not found ('lnetctl route show' lists them)",
+			lnet_net_str(r->cfg.net, net), lnet_nid_str(&r->cfg.gateway, nid));
 	return 0;
 }
 
@@ -124,8 +129,9 @@ static int notify(struct lnet *ln, struct lnet_req item, const struct route_req 
 	if (rc || checks)
 		return rc;
 	rc = lnet_route_notify(ln, &r->cfg.gateway, !strcmp(n.state, "up"), n.when_s);
-	return rc ? lnet_ctl_fail(e, rc, "%s is on no net of this node",
-				  lnet_nid_str(&r->cfg.gateway, nid)) : 0;
+	return rc ? lnet_ctl_fail(e, rc, "no interface of this node is on the net of gateway %s",
+				  lnet_nid_str(&r->cfg.gateway, nid))
+		  : 0;
 }
 
 static int routes_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,

@@ -20,8 +20,9 @@ static int routing_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 		return rc;
 	rc = lnet_router_enable(ctl->ln, on);
 	if (rc == -EBUSY)
-		return lnet_ctl_fail(e, rc, "routing is stopping");
-	return rc ? lnet_ctl_fail(e, rc, "cannot route: %s", lnet_ctl_why(rc)) : 0;
+		return lnet_ctl_fail(e, rc, "routing is being switched off: try again later");
+	return rc ? lnet_ctl_fail(e, rc, "cannot switch routing on or off: %s", lnet_ctl_why(rc))
+		  : 0;
 }
 
 /* ---- buffers --------------------------------------------------------------------------------- */

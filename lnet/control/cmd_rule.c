@@ -46,14 +46,14 @@ static int pair(struct lnet_req *r, char *key, size_t size, char *value, struct 
 	if (!lnet_req_next(r, &k))
 		return 0;
 	if (lnet_val_text(&k, key, size))
-		return lnet_ctl_fail(e, -EINVAL, "a key is no word");
+		return lnet_ctl_fail(e, -EINVAL, "a key of a fault rule must be a word");
 	if (!lnet_req_next(r, &v))
 		return lnet_ctl_fail(e, -EINVAL, "'%.40s' has no value", key);
 	if (v.kind == LNET_VAL_LIST)
-		return lnet_ctl_fail(e, -EINVAL, "'%.40s' must be one value", key);
+		return lnet_ctl_fail(e, -EINVAL, "'%.40s' must be one value, not a list", key);
 	value[0] = 0;
 	if (lnet_val_text(&v, value, VALUE_SIZE) == -ENAMETOOLONG)
-		return lnet_ctl_fail(e, -EINVAL, "'%.40s' is too long", key);
+		return lnet_ctl_fail(e, -EINVAL, "the value of '%.40s' is too long", key);
 	return 1;
 }
 
@@ -73,10 +73,11 @@ static int kind_of(struct lnet_req item, enum lnet_rule_kind *kind, struct lnet_
 	if (!lnet_req_find(item, "kind", &v))
 		return 0;
 	if (lnet_val_text(&v, text, sizeof(text)))
-		return lnet_ctl_fail(e, -EINVAL, "'kind' must be a word");
+		return lnet_ctl_fail(e, -EINVAL,
+				     "'kind' must be a kind of fault rule such as drop");
 	*kind = lnet_rule_kind_find(text);
 	if (*kind == LNET_NR_RULE_KINDS)
-		return lnet_ctl_fail(e, -EINVAL, "'%s' is no kind of fault", text);
+		return lnet_ctl_fail(e, -EINVAL, "'%s' is not a kind of fault rule", text);
 	return 0;
 }
 
@@ -125,7 +126,7 @@ static int which_of(struct lnet_req item, struct lnet_rule_which *which, struct 
 {
 	static const struct lnet_field fields[] = {
 		LNET_FIELD_RANGE("id", struct lnet_rule_which, id, 1, U32_MAX,
-				 .text = "the number of a rule", .range_err = -ERANGE),
+				 .text = "the id of a rule", .range_err = -ERANGE),
 		LNET_FIELD(TEXT, "name", struct lnet_rule_which, name,
 			   .text = "up to 31 letters, digits, . - _"),
 		{ NULL }
@@ -147,10 +148,10 @@ static int rule_add(struct lnet *ln, struct lnet_req item, bool checks, struct l
 	if (!rc && !checks)
 		rc = lnet_rule_add(ln, r);
 	if (rc == -EEXIST)
-		rc = lnet_ctl_fail(e, rc, "a rule has the name '%s' already", r->name);
+		rc = lnet_ctl_fail(e, rc, "a fault rule with the name '%s' already exists",
+				   r->name);
 	if (rc == -ENOSPC)
-		rc = lnet_ctl_fail(e, rc, "there are %u rules, which is all there may be",
-				   LNET_RULES_MAX);
+		rc = lnet_ctl_fail(e, rc, "more fault rules than allowed (%u)", LNET_RULES_MAX);
 	kfree(r);
 	return rc;
 }
@@ -161,12 +162,14 @@ static int rule_none(const struct lnet_rule_which *which, struct lnet_ctl_err *e
 
 	if (which->name[0])
 		return lnet_ctl_fail(e, -ENOENT,
-				     "no matching rule: there is no %s rule with name '%s' "
-				     "('fault %s show')", kind, which->name, kind);
+				     "no matching rule: %s rule with name '%s' not found ('fault "
+				     "%s show' lists them)",
+				     kind, which->name, kind);
 	if (which->id)
 		return lnet_ctl_fail(e, -ENOENT,
-				     "no matching rule: there is no %s rule with id %u "
-				     "('fault %s show')", kind, which->id, kind);
+				     "no matching rule: %s rule with id %u not found ('fault %s "
+				     "show' lists them)",
+				     kind, which->id, kind);
 	return lnet_ctl_fail(e, -ENOENT, "no matching rule");
 }
 
@@ -188,9 +191,10 @@ static int rules_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 	int rc;
 
 	if (req->flags & LNET_NL_F_REPLACE)
-		return lnet_ctl_fail(e, -EOPNOTSUPP, "rules are added and deleted");
+		return lnet_ctl_fail(e, -EOPNOTSUPP,
+				     "a fault rule cannot be changed: delete it and add a new one");
 	if (!lnet_ctl_items(req, &items) || !lnet_req_item(&items, &item))
-		return lnet_ctl_fail(e, -EINVAL, "no rule is given");
+		return lnet_ctl_fail(e, -EINVAL, "the request has no fault rule");
 	do
 		rc = adds ? rule_add(ctl->ln, item, checks, e) : rule_del(ctl->ln, item, checks, e);
 	while (!rc && lnet_req_item(&items, &item));

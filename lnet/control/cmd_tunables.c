@@ -59,7 +59,7 @@ static int setting_parse(const struct lnet_val *key, const struct lnet_val *val,
 	int rc;
 
 	if (lnet_val_text(key, name, sizeof(name)))
-		return lnet_ctl_fail(e, -EINVAL, "a tunable has no name");
+		return lnet_ctl_fail(e, -EINVAL, "the name of a tunable must be a word");
 	set->info = lnet_tunable_find(name);
 	if (!set->info)
 		return lnet_ctl_fail(e, -ENOENT, "invalid key '%s'", name);
@@ -89,8 +89,9 @@ static int tunables_act(struct lnet_control *ctl, const struct lnet_ctl_req *req
 	int rc = set ? 0 : -ENOMEM;
 
 	for (nr = 0; !rc && lnet_req_next(&all, &key) && lnet_req_next(&all, &val); nr++)
-		rc = nr < TUNABLES_MAX ? setting_parse(&key, &val, &set[nr], e) :
-			lnet_ctl_fail(e, -E2BIG, "too many tunables at once");
+		rc = nr < TUNABLES_MAX ? setting_parse(&key, &val, &set[nr], e)
+				       : lnet_ctl_fail(e, -E2BIG,
+						       "more tunables than allowed in one request");
 	for (i = 0; i < nr && !rc && !(req->flags & LNET_NL_F_STAGED); i++) {
 		rc = lnet_tunable_set(ctl->ln, set[i].info->name, set[i].value);
 		if (rc)

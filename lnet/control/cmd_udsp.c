@@ -10,10 +10,10 @@
 #define PRIORITY_FIELD										\
 	LNET_FIELD_RANGE("priority", struct lnet_udsp_rule, priority, 0, S32_MAX, .stock = true, \
 			 .range_err = -ERANGE, .has = offsetof(struct lnet_udsp_rule, has_priority))
-#define PATTERN_FIELD(key, end)									\
-	LNET_FIELD(TEXT, key, struct lnet_udsp_rule, text[end], .stock = true,			\
-		   .check = lnet_udsp_pattern_check,						\
-		   .text = "a range of NIDs or nets, as 10.0.[1-4].*@tcp or tcp[1-2]")
+#define PATTERN_FIELD(key, end)                                                \
+	LNET_FIELD(TEXT, key, struct lnet_udsp_rule, text[end], .stock = true, \
+		   .check = lnet_udsp_pattern_check,                           \
+		   .text = "a range of NIDs or nets such as 10.0.[1-4].*@tcp or tcp[1-2]")
 static const struct lnet_field action_fields[] = { PRIORITY_FIELD, { NULL } };
 static const struct lnet_field rule_fields[] = {
 	PRIORITY_FIELD,
@@ -42,10 +42,10 @@ static int add(struct lnet *ln, int idx, const struct lnet_udsp_rule *rule, stru
 	int rc = lnet_udsp_add(ln, idx, rule);
 
 	if (rc == -EALREADY)
-		return lnet_ctl_fail(e, rc, "this rule is there already");
+		return lnet_ctl_fail(e, rc, "this UDSP rule already exists");
 	if (rc == -ENOSPC)
-		return lnet_ctl_fail(e, rc, "there are %d rules already", LNET_UDSP_MAX);
-	return rc ? lnet_ctl_fail(e, rc, "cannot add the rule: %s", lnet_ctl_why(rc)) : 0;
+		return lnet_ctl_fail(e, rc, "more UDSP rules than allowed (%d)", LNET_UDSP_MAX);
+	return rc ? lnet_ctl_fail(e, rc, "cannot add the UDSP rule: %s", lnet_ctl_why(rc)) : 0;
 }
 
 static int del(struct lnet *ln, const struct idx_req *r, struct lnet_ctl_err *e)
@@ -56,8 +56,8 @@ static int del(struct lnet *ln, const struct idx_req *r, struct lnet_ctl_err *e)
 		return lnet_ctl_fail(e, -EINVAL, "'idx' is missing");
 	rc = lnet_udsp_del(ln, (int)r->idx);
 	if (rc == -ENOENT)
-		return lnet_ctl_fail(e, rc, "there is no rule with the index %lld", r->idx);
-	return rc ? lnet_ctl_fail(e, rc, "cannot delete the rule: %s", lnet_ctl_why(rc)) : 0;
+		return lnet_ctl_fail(e, rc, "UDSP rule with index %lld not found", r->idx);
+	return rc ? lnet_ctl_fail(e, rc, "cannot delete the UDSP rule: %s", lnet_ctl_why(rc)) : 0;
 }
 
 static int udsp_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
@@ -70,9 +70,10 @@ static int udsp_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 	int rc;
 
 	if (req->flags & LNET_NL_F_REPLACE)
-		return lnet_ctl_fail(e, -EOPNOTSUPP, "rules are added and deleted");
+		return lnet_ctl_fail(e, -EOPNOTSUPP,
+				     "a UDSP rule cannot be changed: delete it and add a new one");
 	if (!lnet_ctl_first(req, &item))
-		return lnet_ctl_fail(e, -EINVAL, "the request is not a list of rules");
+		return lnet_ctl_fail(e, -EINVAL, "the request is not a list of UDSP rules");
 	rc = lnet_ctl_read(item, idx_fields, &r, e);
 	if (rc || (checks && !adds))
 		return rc;

@@ -41,7 +41,8 @@ int lnet_control_may_ask(struct lnet_control *ctl, const struct lnet_ctl_questio
 			  q->nr_others < most / 2)))
 		return 0;
 	lnet_stat_count(ctl->ln, LNET_C_questions_denied);
-	return lnet_ctl_fail(e, -EBUSY, "too many questions at once");
+	return lnet_ctl_fail(e, -EBUSY,
+			     "too many questions at once: try again later (see questions_max)");
 }
 
 static bool is_commit(const struct lnet_ctl_req *req)
@@ -89,7 +90,7 @@ static int request_check(struct lnet_control *ctl, const struct lnet_ctl_req *re
 
 	e->text[0] = 0;
 	if (!c || told != dump || (dump ? !c->next : !c->act))
-		return lnet_ctl_fail(e, -EOPNOTSUPP, "this node does not have that command yet");
+		return lnet_ctl_fail(e, -EOPNOTSUPP, "this node does not support the command");
 	if (lnet_req_check(req->attrs, req->len))
 		return lnet_ctl_fail(e, -EINVAL, "the request is malformed");
 	if (!READ_ONCE(ctl->configured) && !c->down)	/* stock has a separate errno for net add */
@@ -107,7 +108,8 @@ static int stage(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 
 	if (!c->stages || (req->cmd == LNET_NL_TUNABLES ? !replace :
 							 replace && req->cmd != LNET_NL_NETS))
-		return lnet_ctl_fail(e, -EOPNOTSUPP, "this cannot be part of a transaction");
+		return lnet_ctl_fail(e, -EOPNOTSUPP,
+				     "this request cannot be part of a transaction");
 	rc = c->act(ctl, req, e);
 	return rc ? rc : lnet_ctl_trans_stage(ctl, req, e);
 }
@@ -204,10 +206,12 @@ int lnet_control_dump_piece(struct lnet_ctl_dump *d, struct lnet_nlw *w, struct 
 	kfree(d->held);
 	d->held = NULL;
 	if (!fits)
-		return lnet_ctl_fail(e, -EMSGSIZE, "an item is too long for a message");
+		return lnet_ctl_fail(e, -EMSGSIZE,
+				     "an item of the reply is too long for a message");
 	rc = lnet_control_dump_next(d, &w->sink, e);
 	if (rc == 1 && !w->b.len)
-		return lnet_ctl_fail(e, -EMSGSIZE, "an item is too long for a message");
+		return lnet_ctl_fail(e, -EMSGSIZE,
+				     "an item of the reply is too long for a message");
 	if (rc == 1 && !w->tables_at)
 		return 1;	/* no value fits behind the tables: they are sent alone */
 	if (rc == 1 && tables_hold(d, w))

@@ -38,11 +38,11 @@ const char *lnet_ctl_wait_why(const struct lnet_ctl_waiting *w)
 {
 	switch (READ_ONCE(w->err)) {
 	case -ENODEV:
-		return "there is no such interface";
+		return "interface not found";
 	case -EADDRNOTAVAIL:
 		return "the interface has no address";
 	case 0:
-		return "the interface has another address";
+		return "the interface has a different address";
 	default:
 		return lnet_ctl_why(w->err);
 	}

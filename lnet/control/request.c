@@ -279,12 +279,12 @@ static int nid_read(const struct lnet_field *f, const struct lnet_val *v, struct
 		return 0;
 	if (f->kind == LNET_FIELD_NIDS) {
 		every = strncmp(text, "255.255.255.255@", 16) ? 0 : 15;
-		return lnet_ctl_fail(e, -EINVAL, "'%s%s' is no NID, *@net or *", every ? "*" : "",
-				     text + every);
+		return lnet_ctl_fail(e, -EINVAL, "'%s%s' is not a valid NID, *@net or *",
+				     every ? "*" : "", text + every);
 	}
 	if (rc)
-		return lnet_ctl_fail(e, -EINVAL, "'%s' is no NID", f->key);
-	return lnet_ctl_fail(e, -EINVAL, "'%s' is no " LNET_CTL_A_NID, text);
+		return lnet_ctl_fail(e, -EINVAL, "'%s' must be a " LNET_CTL_A_NID, f->key);
+	return lnet_ctl_fail(e, -EINVAL, "'%s' is not a valid " LNET_CTL_A_NID, text);
 }
 
 static int net_read(const struct lnet_field *f, const struct lnet_val *v, u32 *net,
@@ -293,7 +293,7 @@ static int net_read(const struct lnet_field *f, const struct lnet_val *v, u32 *n
 	char text[LNET_NIDSTR_SIZE];
 
 	if (lnet_val_text(v, text, sizeof(text)))
-		return lnet_ctl_fail(e, -EINVAL, "'%s' has no name", f->key);
+		return lnet_ctl_fail(e, -EINVAL, "'%s' must be a " LNET_CTL_A_NET, f->key);
 	if (f->kind == LNET_FIELD_NETS && !strcmp(text, "<255:65535>")) {
 		*net = LNET_NET_ANY;
 		return 0;
@@ -379,10 +379,12 @@ int lnet_ctl_targets(const struct lnet_ctl_req *req, struct lnet_ctl_target *tar
 					     LNET_CTL_NIDS_MAX);
 		text = buf;
 		if (lnet_val_text(&v, buf, sizeof(buf)))
-			return lnet_ctl_fail(e, -EINVAL, "'nids' is no NID");
+			return lnet_ctl_fail(e, -EINVAL,
+					     "'nids' must be a list of NIDs such as 10.0.0.1@tcp");
 		targets[nr].pid = pid_take(&text);
 		if (lnet_nid_parse(&targets[nr++].nid, text))
-			return lnet_ctl_fail(e, -EINVAL, "'%s' is no " LNET_CTL_A_NID, buf);
+			return lnet_ctl_fail(e, -EINVAL, "'%s' is not a valid " LNET_CTL_A_NID,
+					     buf);
 	}
 	return nr ? nr : lnet_ctl_fail(e, -ENOENT, "no NID is given");
 }

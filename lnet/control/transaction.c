@@ -64,8 +64,9 @@ static int check_sender(const struct lnet_control *ctl, const struct lnet_ctl_re
 	if (ctl->trans && ctl->trans->from == req->from)
 		return 0;
 	return lnet_ctl_fail(e, -ESTALE,
-			     "the transaction is over: another one was begun meanwhile, or "
-			     "nothing came for %u s", IDLE_S);
+			     "the transaction has ended: another client began one, or the node "
+			     "received no request of it for %u s",
+			     IDLE_S);
 }
 
 int lnet_ctl_trans_stage(struct lnet_control *ctl, const struct lnet_ctl_req *req,
@@ -79,7 +80,10 @@ int lnet_ctl_trans_stage(struct lnet_control *ctl, const struct lnet_ctl_req *re
 	if (rc)
 		return rc;
 	if (size > BYTES_MAX - t->bytes)
-		return lnet_ctl_fail(e, -E2BIG, "a transaction has at most %u bytes", BYTES_MAX);
+		return lnet_ctl_fail(
+			e, -E2BIG,
+			"the requests of a transaction are larger than allowed (%u bytes)",
+			BYTES_MAX);
 	s = kvmalloc(size, GFP_KERNEL);
 	if (!s)
 		return -ENOMEM;
@@ -143,7 +147,7 @@ static int commit(struct lnet_control *ctl, const struct lnet_ctl_trans *t, stru
 	int rc, bad;
 
 	if (t->alone && t->changes != ctl->changes)
-		return lnet_ctl_fail(e, -ESTALE, "the configuration was changed meanwhile");
+		return lnet_ctl_fail(e, -ESTALE, "another client has changed the configuration");
 	rc = lnet_ctl_conf_read(ctl, &before);
 	if (rc)
 		return lnet_ctl_fail(e, rc, "nothing was changed: %s", lnet_ctl_why(rc));
@@ -155,7 +159,8 @@ static int commit(struct lnet_control *ctl, const struct lnet_ctl_trans *t, stru
 	else
 		lnet_log_committed(ctl->ln, nr);
 	if (bad)
-		pr_err("a transaction failed (%s) and could not be undone: %d\n", e->text, bad);
+		pr_err("lnet: a transaction failed (%s) and could not be undone: error %d\n",
+		       e->text, bad);
 	lnet_ctl_conf_free(before);
 	return rc;
 }

@@ -139,8 +139,8 @@ static int set_num(const struct param *p, void *at, const char *text, char *err)
 	unsigned long long value;
 
 	if (kstrtoull(text, 10, &value) || value < p->min || value > p->max)
-		return fail(err, "'%s': '%s' must be a number from %llu to %llu", p->name, text,
-			    (unsigned long long)p->min, (unsigned long long)p->max);
+		return fail(err, "'%s' must be %llu to %llu, not '%s'", p->name,
+			    (unsigned long long)p->min, (unsigned long long)p->max, text);
 	store(p, at, value);
 	return 0;
 }
@@ -161,6 +161,14 @@ static bool digits(const char **text, u64 *value)
 	return true;
 }
 
+static int time_refuse(const struct param *p, const char *text, char *err)
+{
+	return fail(err,
+		    "'%s' must be %lluns to %lluh, with a unit (ns, us, ms, s, m or h), not '%s'",
+		    p->name, (unsigned long long)p->min,
+		    (unsigned long long)div64_u64(p->max, units[0].ns), text);
+}
+
 static int set_time(const struct param *p, void *at, const char *text, char *err)
 {
 	const char *rest = text;
@@ -168,17 +176,12 @@ static int set_time(const struct param *p, void *at, const char *text, char *err
 	u64 value, ns;
 
 	if (!digits(&rest, &value))
-		return fail(err, "'%s': '%s' is no time as 300ms or 2s", p->name, text);
-	if (!*rest)
-		return fail(err, "'%s': '%s' has no unit: ns, us, ms, s, m or h", p->name, text);
+		return time_refuse(p, text, err);
 	for (i = 0; i < ARRAY_SIZE(units) && strcmp(units[i].name, rest); i++)
 		;
-	if (i == ARRAY_SIZE(units))
-		return fail(err, "'%s': '%s' is no unit: ns, us, ms, s, m or h", p->name, rest);
-	if (check_mul_overflow(value, units[i].ns, &ns) || ns < p->min || ns > p->max)
-		return fail(err, "'%s': '%s' must be from %lluns to %lluh", p->name, text,
-			    (unsigned long long)p->min,
-			    (unsigned long long)div64_u64(p->max, units[0].ns));
+	if (i == ARRAY_SIZE(units) || check_mul_overflow(value, units[i].ns, &ns) || ns < p->min ||
+	    ns > p->max)
+		return time_refuse(p, text, err);
 	store(p, at, ns);
 	return 0;
 }
@@ -206,9 +209,9 @@ static int set_word(const struct param *p, void *at, const char *text, char *err
 	int i = word_find(words, text);
 
 	if (i < 0)
-		return fail(err, "'%s': '%s' must be %s%s%s or %s", p->name, text, words[0],
+		return fail(err, "'%s' must be %s%s%s or %s, not '%s'", p->name, words[0],
 			    words[2] ? ", " : "", words[2] ? words[1] : "",
-			    words[2] ? words[2] : words[1]);
+			    words[2] ? words[2] : words[1], text);
 	*(u8 *)at = (u8)i;
 	return 0;
 }
@@ -220,7 +223,7 @@ static int nid_parse(const struct param *p, struct lnet_nid *nid, const char *te
 
 	scnprintf(buf, sizeof(buf), "%s%s", net ? "255.255.255.255" : "", net ? text + 1 : text);
 	if (strlen(text) >= LNET_NIDSTR_SIZE || lnet_nid_parse_any(nid, buf))
-		return fail(err, "'%s': '%.60s' is no NID, *@net or *", p->name, text);
+		return fail(err, "'%s': '%.60s' is not a valid NID, *@net or *", p->name, text);
 	return 0;
 }
 
@@ -232,8 +235,8 @@ static int set_name(const struct param *p, char *at, const char *text, char *err
 		       (*c >= '0' && *c <= '9') || *c == '-' || *c == '_' || *c == '.'; c++)
 		;
 	if (*c || c == text || c - text >= p->size)
-		return fail(err, "'%s': '%.40s' must be up to %d letters, digits, . - _", p->name,
-			    text, p->size - 1);
+		return fail(err, "'%s' must be up to %d letters, digits, . - _, not '%.40s'",
+			    p->name, p->size - 1, text);
 	strscpy(at, text, p->size);
 	return 0;
 }
@@ -260,7 +263,7 @@ static bool next(const char **list, char *buf, size_t size)
 static int add_nid(const struct param *p, struct lnet_rule_nids *nids, const char *one, char *err)
 {
 	if (nids->nr == LNET_RULE_NIDS)
-		return fail(err, "'%s': more than %u NIDs", p->name, LNET_RULE_NIDS);
+		return fail(err, "'%s' must be at most %u NIDs", p->name, LNET_RULE_NIDS);
 	return nid_parse(p, &nids->nid[nids->nr++], one, err);
 }
 
@@ -269,7 +272,7 @@ static int add_type(const struct param *p, u32 *types, const char *one, char *er
 	int i = word_find(words_types, one);
 
 	if (i < 0)
-		return fail(err, "'%s': '%s' must be PUT, ACK, GET or REPLY", p->name, one);
+		return fail(err, "'%s' must be PUT, ACK, GET or REPLY, not '%s'", p->name, one);
 	*types |= 1u << i;
 	return 0;
 }
@@ -279,7 +282,7 @@ static int add_portal(const struct param *p, u64 *portals, const char *one, char
 	unsigned int portal;
 
 	if (kstrtouint(one, 10, &portal) || portal > p->max)
-		return fail(err, "'%s': '%s' must be a portal from 0 to 63", p->name, one);
+		return fail(err, "'%s' must be portals from 0 to 63, not '%s'", p->name, one);
 	*portals |= BIT_ULL(portal);
 	return 0;
 }
@@ -287,12 +290,13 @@ static int add_portal(const struct param *p, u64 *portals, const char *one, char
 /* Writes the accepted outcomes to @err. */
 static int outcome_refuse(const struct param *p, const char *one, char *err)
 {
-	unsigned int i, len = scnprintf(err, LNET_RULE_ERR, "'%s': '%.30s' must be ", p->name, one);
+	unsigned int i, len = scnprintf(err, LNET_RULE_ERR, "'%s' must be ", p->name);
 
 	for (i = LNET_LOCAL_INTERRUPT; i <= LNET_NETWORK_TIMEOUT; i++)
 		len += scnprintf(err + len, LNET_RULE_ERR - len, "%s%s", lnet_outcomes[i].name,
 				 i == LNET_NETWORK_TIMEOUT ? "" :
 				 i + 1 == LNET_NETWORK_TIMEOUT ? " or " : ", ");
+	scnprintf(err + len, LNET_RULE_ERR - len, ", not '%.30s'", one);
 	return -EINVAL;
 }
 
@@ -350,8 +354,10 @@ static int set_value(const struct param *p, void *at, const char *text, char *er
 /* Writes the parameters of rules of @kind to @err. */
 static int param_refuse(enum lnet_rule_kind kind, const char *name, char *err)
 {
-	unsigned int i, len = scnprintf(err, LNET_RULE_ERR, "'%s' is no parameter of '%s', which "
-					"has", name, kinds[kind].name);
+	unsigned int i, len = scnprintf(err, LNET_RULE_ERR,
+					"'%s' is not a parameter of '%s', which "
+					"has",
+					name, kinds[kind].name);
 
 	for (i = 0; i < LNET_NR_RULE_PARAMS; i++)
 		if (lnet_rule_may(kind, i))
@@ -364,13 +370,13 @@ int lnet_rule_set(struct lnet_rule *r, const char *name, const char *text, char 
 	enum lnet_rule_param i = lnet_rule_param_find(name);
 
 	if (i == LNET_NR_RULE_PARAMS)
-		return fail(err, "'%.40s' is no parameter of a fault rule", name);
+		return fail(err, "'%.40s' is not a parameter of a fault rule", name);
 	if (!lnet_rule_may(r->kind, i))
 		return param_refuse(r->kind, name, err);
 	if (r->set & 1u << i)
 		return fail(err, "'%s' is given twice", name);
 	if (strlen(text) > 512)
-		return fail(err, "'%s' is too long", name);
+		return fail(err, "'%s' is too long: at most 512 bytes", name);
 	r->set |= 1u << i;
 	return set_value(&params[i], (u8 *)r + params[i].off, text, err);
 }
@@ -380,7 +386,7 @@ int lnet_rule_set(struct lnet_rule *r, const char *name, const char *text, char 
 static int check_stock(const struct lnet_rule *r, char *err)
 {
 	if (r->kind == LNET_RULE_K_STOCK_DELAY && !r->delay_ns)
-		return fail(err, "a delay rule needs a latency");
+		return fail(err, "a delay rule needs a latency above 0");
 	if (!r->rate == !r->interval_ns)
 		return fail(err, "a rule needs either a rate or an interval of at least 1; rate is "
 			    "%u, interval %u", r->rate,
@@ -390,7 +396,7 @@ static int check_stock(const struct lnet_rule *r, char *err)
 	if (r->kind == LNET_RULE_K_STOCK_DELAY && !lnet_nid_is_any(&r->local))
 		return fail(err, "a delay rule cannot have 'local_nid'");
 	if (r->outcomes && !(r->outcomes & LNET_RULE_OUTCOMES))
-		return fail(err, "'health_error' %#x must have some of the bits 1 to 10",
+		return fail(err, "'health_error' must have some of the bits 1 to 10, not %#x",
 			    r->outcomes);
 	return 0;
 }
@@ -400,12 +406,12 @@ static int check_kind(const struct lnet_rule *r, char *err)
 	switch (r->kind) {
 	case LNET_RULE_K_DEGRADE:
 		if (!r->loss && !r->delay_ns)
-			return fail(err, "'degrade' needs 'loss' or 'delay'");
+			return fail(err, "a rule of kind 'degrade' needs 'loss' or 'delay'");
 		break;
 	case LNET_RULE_K_OUTCOME:
 		if (!r->outcomes && !r->when)
-			return fail(err,
-				    "'outcome' needs 'outcome', or 'when' posted or completed");
+			return fail(err, "a rule of kind 'outcome' needs the parameter 'outcome', "
+					 "or 'when' posted or completed");
 		break;
 	case LNET_RULE_K_STOCK_DROP:
 	case LNET_RULE_K_STOCK_DELAY:
@@ -419,12 +425,12 @@ int lnet_rule_check(const struct lnet_rule *r, char *err)
 	u32 missing = kinds[r->kind].must & ~r->set;
 
 	if (missing)
-		return fail(err, "'%s' needs '%s'", kinds[r->kind].name,
+		return fail(err, "a rule of kind '%s' needs '%s'", kinds[r->kind].name,
 			    params[__builtin_ctz(missing)].name);
 	if (hweight32(r->set & (P_RATE | P_INTERVAL | P_PERMILLE)) > 1)
-		return fail(err, "only one of 'rate', 'interval' and 'permille' makes sense");
+		return fail(err, "at most one of 'rate', 'interval' and 'permille' may be given");
 	if (r->portals && r->types && !(r->types & (1u << LNET_MSG_PUT | 1u << LNET_MSG_GET)))
-		return fail(err, "'portal' needs the message PUT or GET");
+		return fail(err, "'portal' needs 'message' PUT or GET");
 	if (r->set & P_TO && r->to_ns <= r->from_ns)
 		return fail(err, "'to' must be later than 'from'");
 	if (r->set & P_DUTY && !r->period_ns)

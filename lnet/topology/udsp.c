@@ -33,13 +33,13 @@ const char *lnet_udsp_wrong(const struct lnet_udsp_rule *rule)
 	bool rte = rule->text[LNET_UDSP_RTE][0];
 
 	if (!src && !dst && !rte)
-		return "a rule needs 'src', 'dst' or both";
+		return "a UDSP rule needs 'src', 'dst' or both";
 	if (rte && (src || !dst))
-		return "'rte' goes with 'dst', and without 'src'";
+		return "'rte' needs 'dst', and cannot be combined with 'src'";
 	if (rule->has_priority && (rte || (src && dst)))
-		return "a priority is of 'src' or of 'dst' alone";
+		return "a priority needs either 'src' or 'dst', not both";
 	if (!rule->has_priority && src != dst && !rte)
-		return "'src' or 'dst' alone needs a priority";
+		return "a UDSP rule with only 'src' or only 'dst' needs a priority";
 	return NULL;
 }
 

@@ -296,7 +296,7 @@ EXITS = [
     ("fault delay add -s * -d * -r 1", 2, "", "latency"),
     ("fault drop add -s * -d * -r 2 --random", 234, "", "'random' needs an interval"),
     ("fault delay add -s * -d * -r 2 -l 1 -o 127.0.0.2@tcp", 234, "", "a delay rule cannot have 'local_nid'"),
-    ("fault drop add -s * -d * -r 2 -m ACK -p 5", 234, "", "'portal' needs the message PUT or GET"),
+    ("fault drop add -s * -d * -r 2 -m ACK -p 5", 234, "", "'portal' needs 'message' PUT or GET"),
     ("fault drop del", 2, "", "source , dest"),
     ("fault drop del --all", 254, "", "failed to delete drop rule: "),
     ("fault delay del -s 1.1.1.1@tcp -d *", 254, "", "failed to delete delay rule: "),
@@ -305,18 +305,21 @@ EXITS = [
     ("fault drop show", 0, "", ""),
     ("udsp add", 2, "", "missing mandatory parameters: 'src', 'dst' or 'rte'"),
     ("udsp add --priority 3", 2, "", "missing mandatory parameters: 'src', "),
-    ("udsp add --src tcp --rte tcp", 234, "", "add:\n    - udsp:\n          errno: -22\n          descr: \"'rte' goes"),
-    ("udsp add --src tcp --dst tcp --rte tcp", 234, "", "'rte' goes with 'dst'"),
-    ("udsp add --rte tcp", 234, "", "'rte' goes with 'dst'"),
-    ("udsp add --src tcp --dst tcp --priority 0", 234, "", "a priority is of 'src' or of 'dst' alone"),
+    ("udsp add --src tcp --rte tcp", 234, "",
+     "add:\n    - udsp:\n          errno: -22\n          descr: \"'rte' needs"),
+    ("udsp add --src tcp --dst tcp --rte tcp", 234, "", "'rte' needs 'dst'"),
+    ("udsp add --rte tcp", 234, "", "'rte' needs 'dst'"),
+    ("udsp add --src tcp --dst tcp --priority 0", 234, "", "a priority needs either 'src' or 'dst', not both"),
     ("udsp add --src tcp", 0, "", ""),
-    ("udsp add --src tcp", 142, "", "add:\n    - udsp:\n          errno: -114\n          descr: \"this rule is there"),
+    ("udsp add --src tcp", 142, "",
+     "add:\n    - udsp:\n          errno: -114\n          descr: \"this UDSP rule already exists"),
     ("udsp add --src tcp0 --prio 7", 0, "", ""),
     ("udsp show", 0, "udsp:\n    - idx: 0\n      src: tcp0\n      action:\n          priority: 7\n", ""),
     ("udsp add --src *@tcp --dst 10.0.0.7@tcp --idx 0", 0, "", ""),
     ("udsp show --idx 0", 0, "udsp:\n    - idx: 0\n      src: '*@tcp'\n      dst: 10.0.0.7@tcp\n", ""),
     ("udsp show --idx 1", 0, "udsp:\n    - idx: 1\n      src: tcp0\n", ""),
-    ("udsp del --idx 2", 254, "", "del:\n    - udsp:\n          errno: -2\n          descr: \"there is no rule"),
+    ("udsp del --idx 2", 254, "",
+     "del:\n    - udsp:\n          errno: -2\n          descr: \"UDSP rule with index 2 not found"),
     ("udsp del", 2, "", "missing mandatory parameters: 'all' or 'idx'"),
     ("udsp del --all --idx 0", 2, "", "--all is invalid with --idx option"),
     ("udsp del --idx 0", 0, "", ""),
@@ -405,7 +408,8 @@ def test_conform_exits():
     node.ok("net", "add", "--ip2net", "tcp8(lo) 10.99.*.*; tcp9(lo) 127.0.[0-1].1 # ours\ntcp9(nosuch0) *.*.*.*")
     equal("rules", [net["net type"] for net in node.show("net", "show")["net"]], ["lo", "tcp", "tcp9"])
     rc, _, err = node.ctl("net", "add", "--ip2net", "tcp8(lo) 10.99.*.*")
-    check("no rule matches", rc == 234 and error_of(err) == ("add", "net", -2, "no rule matches"), (rc, err))
+    check("no rule matches", rc == 234 and error_of(err) == ("add", "net", -2, "no matching rule: no address of this "
+          "node matches 'ip2net'"), (rc, err))
     node.stop()
 
 
@@ -533,7 +537,7 @@ def test_conform_stock():
     shown = json.loads(node.ok("net", "show", "--net", "lo", "-v", "2", "--json"))["net"][0]["local NI(s)"][0]
     equal("health of 0@lo after a ping", shown["health stats"]["health value"], 1000)
     equal("ping 0@lo", re.findall("nid: (.*)", node.ok("ping", "0@lo"))[0], "0@lo")
-    for words, why in (("net del --net tcp77", "there is no net 'tcp77'"),
+    for words, why in (("net del --net tcp77", "net 'tcp77' not found"),
                        ("net add --net o2ib --if lo", "no driver for net 'o2ib'")):
         rc, _, err = node.ctl(*words.split())
         check("errno of " + words, rc == 234 and "errno: -22" in err and why in err, (rc, err))

@@ -81,7 +81,7 @@ ROWS = [
     (NAMED + "{ 0: \"a\\0b\" }\n", "line 4: a text must not contain a NUL character"),
     (NAMED + "{ 0: '' }\n", "line 4: each item of 'interfaces' must have the name of an interface"),
     (NAMED + "{ 0: %s }\n" % ("x" * 5000), "line 4: bad name of an interface"),
-    ("peer:\n- primary nid: \"a\\nb\\e[31m\"\n", "line 2: 'a\\nb\\u001b[31m' is no NID"),
+    ("peer:\n- primary nid: \"a\\nb\\e[31m\"\n", "line 2: 'a\\nb\\u001b[31m' is not a valid NID"),
     ("\"a\\nb\\e[31m\": 5\n", "line 1: invalid key 'a\\nb\\u001b[31m'"),
 ]
 

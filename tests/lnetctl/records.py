@@ -17,9 +17,9 @@ BAD = [
     (["start", "--size", "2G"], "'size' must be 0 to 1073741824, not 2147483648"),
     (["start", "--size", "99999999999999999999"],
      "--size must be a number of bytes, as 16M or 64k, not '99999999999999999999'"),
-    (["stop"], "it is not recording"),
+    (["stop"], "the flight recorder is not recording"),
     (["dump", "/nowhere/there"], "cannot open '/nowhere/there.new': No such file or directory"),
-    (["dump", "/dev/full"], "nothing was recorded"),
+    (["dump", "/dev/full"], "the flight recorder has recorded nothing"),
     (["dump"], "dump FILE"),
     (["frobnicate"], "frobnicate"),
 ]
@@ -46,7 +46,7 @@ def test_record_bad():
     with open(kept, "w") as out:
         out.write("something")
     before = record(node)
-    for args, said in BAD + [(["dump", kept], "nothing was recorded")]:
+    for args, said in BAD + [(["dump", kept], "the flight recorder has recorded nothing")]:
         rc, out, err = node.ctl("debug", "record", *args)
         check("%s is refused" % args, rc != 0, rc)
         check("%s: %s" % (args, said), said in out + err, out + err)
@@ -55,7 +55,7 @@ def test_record_bad():
     equal("and no other came", [name for name in os.listdir(TMP) if name.endswith(".new")], [])
     node.ok("debug", "record", "start", "--size", "64k")
     rc, _, err = node.ctl("debug", "record", "start")
-    check("twice", rc != 0 and error_of(err)[3] == "it is recording already", err)
+    check("twice", rc != 0 and error_of(err)[3] == "the flight recorder is already recording", err)
     check("it goes on", record(node)["running"], record(node))
     node.ok("debug", "record", "stop")
     for name in ("/dev/full", "/nowhere/there"):

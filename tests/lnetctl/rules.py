@@ -15,45 +15,45 @@ A, B = "127.0.0.2@tcp", "127.0.0.3@tcp"
 CUT_HAS = "name source dest local_nid at rate interval permille count seed from to period duty"
 # (kind and options, the error message)
 BAD = [
-    ("cut --delay 5ms", "'delay' is no parameter of 'cut', which has " + CUT_HAS),
-    ("cut --source 1.2.3", "'source': '1.2.3' is no NID, *@net or *"),
-    ("cut --dest *@nonet", "'dest': '*@nonet' is no NID, *@net or *"),
-    ("cut --local_nid x", "'local_nid': 'x' is no NID, *@net or *"),
+    ("cut --delay 5ms", "'delay' is not a parameter of 'cut', which has " + CUT_HAS),
+    ("cut --source 1.2.3", "'source': '1.2.3' is not a valid NID, *@net or *"),
+    ("cut --dest *@nonet", "'dest': '*@nonet' is not a valid NID, *@net or *"),
+    ("cut --local_nid x", "'local_nid': 'x' is not a valid NID, *@net or *"),
     ("cut --at here", "--at must be any, send or receive, not 'here'"),
     ("cut --from 5", "--from must be 0 to 24h, with a unit (ns, us, ms, s, m or h), not 5"),
     ("cut --to 5y", "--to must be 1ns to 24h, with a unit (ns, us, ms, s, m or h), not '5y'"),
     ("cut --from 3s --to 2s", "'to' must be later than 'from'"),
     ("cut --period 0s", "--period must be 2ns to 24h, with a unit (ns, us, ms, s, m or h), not '0s'"),
     ("cut --duty 5", "'duty' needs 'period'"),
-    ("cut --name a/b", "'name': 'a/b' must be up to 31 letters, digits, . - _"),
-    ("duplicate --message HELLO", "'message': 'HELLO' must be PUT, ACK, GET or REPLY"),
-    ("duplicate --portal 64", "'portal': '64' must be a portal from 0 to 63"),
+    ("cut --name a/b", "'name' must be up to 31 letters, digits, . - _, not 'a/b'"),
+    ("duplicate --message HELLO", "'message' must be PUT, ACK, GET or REPLY, not 'HELLO'"),
+    ("duplicate --portal 64", "'portal' must be portals from 0 to 63, not '64'"),
     ("duplicate --rate 0", "--rate must be 1 to 4294967295, not 0"),
     ("duplicate --interval 2", "--interval must be 1ns to 24h, with a unit (ns, us, ms, s, m or h), not 2"),
     ("duplicate --permille 1001", "--permille must be 0 to 1000, not 1001"),
-    ("duplicate --rate 2 --permille 5", "only one of 'rate', 'interval' and 'permille' makes sense"),
+    ("duplicate --rate 2 --permille 5", "at most one of 'rate', 'interval' and 'permille' may be given"),
     ("duplicate --count -1", "--count must be 1 to 18446744073709551615, not -1"),
     ("duplicate --seed x", "--seed must be 0 to 18446744073709551615, not 'x'"),
-    ("reorder", "'reorder' needs 'delay'"),
+    ("reorder", "a rule of kind 'reorder' needs 'delay'"),
     ("reorder --delay 20ms --behind 0", "--behind must be 1 to 1000, not 0"),
     ("corrupt --where else", "--where must be bit or pages, not 'else'"),
-    ("partition --left *", "'partition' needs 'right'"),
-    ("partition --left *,*,*,*,*,*,*,*,* --right *", "'left': more than 8 NIDs"),
-    ("partition --left * --right a", "'right': 'a' is no NID, *@net or *"),
-    ("slow", "'slow' needs 'bandwidth'"),
+    ("partition --left *", "a rule of kind 'partition' needs 'right'"),
+    ("partition --left *,*,*,*,*,*,*,*,* --right *", "'left' must be at most 8 NIDs"),
+    ("partition --left * --right a", "'right': 'a' is not a valid NID, *@net or *"),
+    ("slow", "a rule of kind 'slow' needs 'bandwidth'"),
     ("slow --bandwidth 1", "--bandwidth must be 1000 to 1000000000000, not 1"),
     ("slow --bandwidth 1000 --burst many", "--burst must be 0 to 1073741824, not 'many'"),
-    ("flap", "'flap' needs 'period'"),
+    ("flap", "a rule of kind 'flap' needs 'period'"),
     ("flap --period 2s --duty 1000", "--duty must be 1 to 999, not 1000"),
-    ("degrade --over 1m", "'degrade' needs 'loss' or 'delay'"),
+    ("degrade --over 1m", "a rule of kind 'degrade' needs 'loss' or 'delay'"),
     ("degrade --loss 1001 --over 1m", "--loss must be 0 to 1000, not 1001"),
     ("degrade --loss 5 --over x", "--over must be 1ns to 24h, with a unit (ns, us, ms, s, m or h), not 'x'"),
-    ("outcome", "'outcome' needs 'outcome', or 'when' posted or completed"),
-    ("outcome --outcome bad", "'outcome': 'bad' must be local_interrupt, local_dropped, local_aborted, local_no_route, "
-     "local_error, local_timeout, remote_error, remote_dropped, remote_timeout or network_timeout"),
+    ("outcome", "a rule of kind 'outcome' needs the parameter 'outcome', or 'when' posted or completed"),
+    ("outcome --outcome bad", "'outcome' must be local_interrupt, local_dropped, local_aborted, local_no_route, "
+     "local_error, local_timeout, remote_error, remote_dropped, remote_timeout or network_timeout, not 'bad'"),
     ("outcome --when never", "--when must be before, posted or completed, not 'never'"),
-    ("ack-timeout --message PUT", "'message' is no parameter of 'ack-timeout', which has " + CUT_HAS),
-    ("reply-timeout --delay 5ms", "'delay' is no parameter of 'reply-timeout', which has " + CUT_HAS),
+    ("ack-timeout --message PUT", "'message' is not a parameter of 'ack-timeout', which has " + CUT_HAS),
+    ("reply-timeout --delay 5ms", "'delay' is not a parameter of 'reply-timeout', which has " + CUT_HAS),
     ("drop --permille x", "--permille must be 0 to 1000, not 'x'"),
     ("drop --count 1 --random", "--random is invalid with --count option: use 'lnetctl fault outcome add' instead"),
     ("delay --count 1", "missing mandatory parameters: 'latency'"),
@@ -70,8 +70,8 @@ FILES = [
     ("faults:\n- 5\n", "line 2: each fault rule must be a mapping"),
     ("faults:\n- { permille: 5 }\n", "line 2: 'kind' is missing"),
     ("faults:\n- { kind: cut, source: '*' }\n- kind: drop\n  permille: much\n",
-     "line 4: 'permille': 'much' must be a number from 0 to 1000"),
-    ("faults:\n- kind: cut\n  colour: red\n", "line 3: 'colour' is no parameter of a fault rule"),
+     "line 4: 'permille' must be 0 to 1000, not 'much'"),
+    ("faults:\n- kind: cut\n  colour: red\n", "line 3: 'colour' is not a parameter of a fault rule"),
     ("faults:\n- kind: explode\n", "line 2: 'explode' is no kind of fault"),
 ]
 
@@ -143,7 +143,7 @@ def test_rules_ids():
     for kind, which, said in (("drop", "2", "drop rule with id 2"), ("cut", "99", "cut rule with id 99")):
         rc, out, err = node.ctl("fault", kind, "del", "--id", which)
         check("%s del --id %s" % (kind, which), rc == 234 and not out and
-              "there is no %s ('fault %s show')" % (said, kind) in err, (rc, out, err))
+              "%s not found ('fault %s show' lists them)" % (said, kind) in err, (rc, out, err))
     node.ok("fault", "drop", "del", "--id", "1")
     equal("one of two like it", shown("drop"), [4])
     node.stop()
@@ -228,7 +228,7 @@ def test_rules_files():
             line = "line %d: " % (int(re.match(r"line (\d+): ", said)[1]) + head.count("\n"))
             check("%s of %r: %s" % (verb, text, said), rc and line in err and said.split(": ", 1)[1] in err, err)
     rc, _, err = apply(node, head + "faults:\n" + "- { kind: cut, source: '*' }\n" * 257)
-    check("too many", rc and "there are 256 rules, which is all there may be" in err, err)
+    check("too many", rc and "more fault rules than allowed (256)" in err, err)
     for text in ("faults:\n- kind: cut\n", "fault:\n- rule_type: drop\n  da_rate: 3\n"):
         for how in (("plan", "-"), ("apply", "-"), ("import",), ("fault", "import")):
             rc, out, err = node.ctl(*how, stdin=head + text)
@@ -237,7 +237,7 @@ def test_rules_files():
                   "'*' selects all" in err, (rc, out, err))
     equal("nothing of all this came or went", rules(node), before)
     rc, _, err = node.ctl("fault", "import", stdin="faults:\n" + "- { kind: cut, source: '*' }\n" * 1000)
-    check("a thousand", rc and "there are 256 rules, which is all there may be" in err, err)
+    check("a thousand", rc and "more fault rules than allowed (256)" in err, err)
     equal("nothing of them came", rules(node), before)
     equal("it is applied", apply(node, wanted)[::2], (0, ""))
     equal("what stays has its number", [(rule["id"], rule["kind"]) for rule in rules(node)][0], (2, "drop"))

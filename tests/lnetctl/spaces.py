@@ -132,7 +132,7 @@ def reasons(spaces):
             time.sleep(0.1)
         equal("status and reason", (shown("tcp")[at]["status"], shown("tcp")[at].get("reason")),
               ("down" if reason else "up", reason))
-    equal("not started", shown("tcp2")[0]["reason"], "not started ('late0', there is no such interface)")
+    equal("not started", shown("tcp2")[0]["reason"], "not started ('late0', interface not found)")
     node.ok("net", "set", "--nid", "10.77.0.2@tcp", "--health", "0")
     becomes(0, "health 0")
     node.ok("net", "set", "--nid", "10.77.0.2@tcp", "--health", "1000")

@@ -61,7 +61,7 @@ STOCK_WORDS = {"discovery": ("Valid values are: ",), "drop_asym_route": ("Valid 
                "small_buffers": ("tiny, small and large must be >= 0",),
                "large_buffers": ("tiny, small and large must be >= 0",)}
 # Parts of messages that list the existing objects, or name a command that does, instead of an accepted form.
-LISTED = ("lists them)", " here)", "is no parameter of '", "CPTs of this node are ", " show')")
+LISTED = ("lists them)", " here)", "is not a parameter of '", "CPTs of this node are ", " show')")
 
 
 def commands(node):
@@ -167,7 +167,7 @@ def unreadable(command):
 def names_value(said, value):
     """Does the message have the value, or its wrong part? A long value may be cut after 80 characters."""
     parts = ["'%s'" % part for part in re.split(r"[,@\[\]]|\(lo\)", value) if part]
-    return value[:80] in said or any(part in said for part in parts) or re.search("is no parameter of '", said)
+    return value[:80] in said or any(part in said for part in parts) or re.search("is not a parameter of '", said)
 
 
 def says_accepted(said, accepted):

@@ -139,7 +139,7 @@ static void test_words(void)
 		     "further NID, 10.9.0.2@tcp");
 	UNIT_EQUAL(lnetctl_peer_add(w.c, "10.9.0.1@tcp", NULL, LNETCTL_PEER_NON_MR), 0, "alone");
 	refused_with(&w, lnetctl_peer_add(w.c, "10.9.0.1@tcp", NULL, 0), -EPERM,
-		     "peer 10.9.0.1@tcp is configured with --non_mr: delete it first");
+		     "peer 10.9.0.1@tcp already exists, with --non_mr: delete it first");
 	UNIT_EQUAL(lnetctl_peer_del(w.c, "10.9.0.1@tcp", NULL, 0), 0, "and it can be deleted");
 	UNIT_EQUAL(lnetctl_route_add(w.c, &route), 0, "route");
 	refused_with(&w, lnetctl_peer_del(w.c, "10.0.9.9@tcp", NULL, 0), -EBUSY,

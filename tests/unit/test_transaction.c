@@ -186,7 +186,9 @@ static void test_undone(void)
 	order = export_of(&w);
 	UNIT_EQUAL(apply(&w, text), -EINVAL, "its own NID as a peer");
 	UNIT_TEXT(lnetctl_error(w.c)->text,
-		  "file line 18 column 3: 10.0.4.1@tcp is an interface of this node", "which");
+		  "file line 18 column 3: 10.0.4.1@tcp cannot be a peer: it is an interface of "
+		  "this node",
+		  "which");
 	expect_state(&w, s.before, "undone");
 	now = export_of(&w);
 	UNIT_TEXT(now, order, "and all stands where it stood");
@@ -208,18 +210,17 @@ static void test_checked(void)
 		  "file line 6 column 5: "
 		  "invalid value '0' for key 'credits': it must be 1 to 1048576" },
 		{ "peer:\n- primary nid: 1.1.1.1@tcp\n- primary nid: bogus\n",
-		  "file line 3 column 3: 'bogus' is no NID such as 10.0.0.1@tcp" },
+		  "file line 3 column 3: 'bogus' is not a valid NID such as 10.0.0.1@tcp" },
 		{ "peer:\n- primary nid: 1.1.1.1@tcp\nglobal:\n  retry_count: 256\n",
 		  "file line 4 column 3: "
 		  "invalid value '256' for key 'retry_count': "
 		  "retry_count must be 0 to 255, not 256" },
-		{ "retry_count: 256\n",
-		  "file line 1 column 1: "
-		  "invalid value '256' for key 'retry_count': "
-		  "retry_count must be 0 to 255, not 256" },
+		{ "retry_count: 256\n", "file line 1 column 1: "
+					"invalid value '256' for key 'retry_count': "
+					"retry_count must be 0 to 255, not 256" },
 		{ "peer:\n- primary nid: 1.1.1.1@tcp\nfault:\n"
 		  "- { rule_type: delay, fa_src: '*', la_rate: 1 }\n",
-		  "file line 4 column 3: a delay rule needs a latency" },
+		  "file line 4 column 3: a delay rule needs a latency above 0" },
 		{ "net:\n- net type: tcp\n  CPT: '[2]'\n  interfaces: { 0: eth5 }\n",
 		  "file line 3 column 3: "
 		  "invalid value '2' for key 'CPT': CPTs of this node are 0 to 1" },

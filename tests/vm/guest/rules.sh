@@ -140,7 +140,7 @@ files() {
 	check "a kind that is none is refused" refuses "line 3 column [0-9]*: 'explode' is no kind of fault" \
 		$'faults:\n- { kind: cut, dest: "*" }\n- kind: explode'
 	check "words that contradict each other are" refuses \
-		"only one of 'rate', 'interval' and 'permille' makes sense" \
+		"at most one of 'rate', 'interval' and 'permille' may be given" \
 		$'faults:\n- { kind: cut, rate: 2, permille: 5 }'
 	check "all go" ctl A apply /tmp/without
 }
