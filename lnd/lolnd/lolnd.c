@@ -56,7 +56,7 @@ static bool is_at(const struct lo *lo, const struct lnet_att *att, enum lo_place
 	return READ_ONCE(att->lnd[1]) == (const void *)&lo->at[place];
 }
 
-static void place_set(struct lo *lo, struct lnet_att *att, enum lo_place place)
+static void lo_place_set(struct lo *lo, struct lnet_att *att, enum lo_place place)
 {
 	WRITE_ONCE(att->lnd[1], &lo->at[place]);
 }
@@ -112,8 +112,8 @@ static void land_from(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_att *
  * Makes a message (AT_HAND or AT_VERDICT) wait for ops->receive. With @give_back its payload is
  * read aside, so that the sender's memory and credits are released: for small messages and aborts.
  */
-static void park(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx, struct lnet_att *att,
-		 bool give_back, enum lnet_outcome how)
+static void lo_rx_enqueue(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx,
+			  struct lnet_att *att, bool give_back, enum lnet_outcome how)
 {
 	struct aside *aside = give_back ? read_aside(att) : NULL;
 	struct lo *lo = lo_of(ni);
@@ -126,7 +126,7 @@ static void park(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx, st
 		rx->lnd[0] = given ? NULL : att;
 		rx->lnd[1] = aside;
 		if (!given) {
-			place_set(lo, att, AT_PARKED);
+			lo_place_set(lo, att, AT_PARKED);
 			list_add_tail(&att->link, &lo->waiting);
 		}
 	}
@@ -150,7 +150,7 @@ static bool is_small(struct lnet_ni *ni, const struct lnet_att *att)
 
 /* ---- receiving ------------------------------------------------------------------------------- */
 
-static void receive(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att)
+static void lo_att_receive(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att)
 {
 	struct lnet_rx *rx;
 	struct lnet_hdr hdr;
@@ -175,7 +175,7 @@ static void receive(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *at
 		break;
 	case LNET_LATER:
 		lnet_pass_relax(p);
-		park(p, ni, rx, att, is_small(ni, att), LNET_OK);
+		lo_rx_enqueue(p, ni, rx, att, is_small(ni, att), LNET_OK);
 		break;
 	case LNET_SKIP:
 		lnet_att_done(p, att, LNET_OK, LO_EPOCH);
@@ -208,7 +208,7 @@ static struct lnet_att *busy_next(struct lo *lo, unsigned int nr, bool *more)
 	if (*more && nr < LO_BURST) {
 		att = list_first_entry(&lo->queue, struct lnet_att, link);
 		list_del_init(&att->link);
-		place_set(lo, att, AT_HAND);
+		lo_place_set(lo, att, AT_HAND);
 	} else {
 		lo->busy = false;
 	}
@@ -216,7 +216,7 @@ static struct lnet_att *busy_next(struct lo *lo, unsigned int nr, bool *more)
 	return att;
 }
 
-static void deliver(struct lnet_pass *p, struct lnet_ni *ni)
+static void lo_ni_deliver(struct lnet_pass *p, struct lnet_ni *ni)
 {
 	struct lo *lo = lo_of(ni);
 	struct lnet_att *att;
@@ -226,7 +226,7 @@ static void deliver(struct lnet_pass *p, struct lnet_ni *ni)
 	if (!busy_begin(lo))
 		return;
 	while ((att = busy_next(lo, nr++, &more)))
-		receive(p, ni, att);
+		lo_att_receive(p, ni, att);
 	lnet_pass_relax(p);
 	if (more)
 		lnet_ni_kick(ni);
@@ -254,7 +254,7 @@ static bool is_busy(struct lo *lo)
 	return busy;
 }
 
-static struct lnet_att *take_first(struct lo *lo, struct list_head *list)
+static struct lnet_att *lo_att_take_first(struct lo *lo, struct list_head *list)
 {
 	struct lnet_att *att;
 
@@ -262,7 +262,7 @@ static struct lnet_att *take_first(struct lo *lo, struct list_head *list)
 	att = list_first_entry_or_null(list, struct lnet_att, link);
 	if (att) {
 		list_del_init(&att->link);
-		place_set(lo, att, AT_HAND);
+		lo_place_set(lo, att, AT_HAND);
 	}
 	spin_unlock(&lo->lock);
 	return att;
@@ -280,10 +280,10 @@ static void lo_stop(struct lnet_ni *ni)
 	while (is_busy(lo))
 		usleep_range(10, 100);
 	lnet_pass_begin(&p, lnet_ni_instance(ni), LNET_PASS_DRIVER);
-	while ((att = take_first(lo, &lo->queue)))
+	while ((att = lo_att_take_first(lo, &lo->queue)))
 		lnet_att_done(&p, att, LNET_LOCAL_ABORTED, 0);
-	while ((att = take_first(lo, &lo->waiting)))
-		park(&p, ni, att->lnd[0], att, true, LNET_ABORTED);
+	while ((att = lo_att_take_first(lo, &lo->waiting)))
+		lo_rx_enqueue(&p, ni, att->lnd[0], att, true, LNET_ABORTED);
 	lnet_pass_end(&p);
 }
 
@@ -295,7 +295,7 @@ static int lo_send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att
 	spin_lock(&lo->lock);
 	stopped = lo->stopped;
 	if (!stopped) {
-		place_set(lo, att, AT_QUEUE);
+		lo_place_set(lo, att, AT_QUEUE);
 		list_add_tail(&att->link, &lo->queue);
 	}
 	spin_unlock(&lo->lock);
@@ -311,7 +311,7 @@ static void lo_flush(struct lnet_pass *p, struct lnet_ni *ni)
 	if (p->kind == LNET_PASS_CALL)
 		lnet_ni_kick(ni);
 	else
-		deliver(p, ni);
+		lo_ni_deliver(p, ni);
 }
 
 /* True: @att was in the list @place, and was removed from it. */
@@ -323,7 +323,7 @@ static bool take_from(struct lo *lo, struct lnet_att *att, enum lo_place place)
 	waits = is_at(lo, att, place);
 	if (waits) {
 		list_del_init(&att->link);
-		place_set(lo, att, AT_HAND);
+		lo_place_set(lo, att, AT_HAND);
 	}
 	spin_unlock(&lo->lock);
 	return waits;
@@ -337,7 +337,7 @@ static void lo_cancel(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *
 	if (take_from(lo, att, AT_QUEUE))
 		lnet_att_done(p, att, LNET_CANCELED, 0);
 	else if (how == LNET_CANCEL_ABORT && take_from(lo, att, AT_PARKED))
-		park(p, ni, att->lnd[0], att, true, LNET_ABORTED);
+		lo_rx_enqueue(p, ni, att->lnd[0], att, true, LNET_ABORTED);
 }
 
 static void land_aside(struct lnet_pass *p, struct lnet_rx *rx, struct aside *aside)
@@ -359,9 +359,9 @@ static void lo_land(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx)
 	att = rx->lnd[0];
 	if (att && is_at(lo, att, AT_PARKED)) {
 		list_del_init(&att->link);
-		place_set(lo, att, AT_HAND);
+		lo_place_set(lo, att, AT_HAND);
 	} else if (att) {
-		place_set(lo, att, AT_VERDICT);
+		lo_place_set(lo, att, AT_VERDICT);
 		mine = false;
 	}
 	spin_unlock(&lo->lock);
@@ -381,19 +381,9 @@ static void lo_rx_stop(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *
 
 const struct lnet_lnd_ops lnet_lo_ops = {
 	/* no owner: it is part of the core, which needs no reference to its own module */
-	.name = "lolnd",
-	.type = LNET_LND_LO,
-	.ni_priv_size = sizeof(struct lo),
-	.peer_timeout = 0,
-	.peer_credits = 1024,
-	.peer_buffer_credits = 0,
-	.credits = 1024,
-	.ni_start = lo_start,
-	.ni_stop = lo_stop,
-	.send = lo_send,
-	.flush = lo_flush,
-	.work = deliver,
-	.cancel = lo_cancel,
-	.receive = lo_land,
-	.rx_stop = lo_rx_stop,
+	.name = "lolnd",     .type = LNET_LND_LO,  .ni_priv_size = sizeof(struct lo),
+	.peer_timeout = 0,   .peer_credits = 1024, .peer_buffer_credits = 0,
+	.credits = 1024,     .ni_start = lo_start, .ni_stop = lo_stop,
+	.send = lo_send,     .flush = lo_flush,	   .work = lo_ni_deliver,
+	.cancel = lo_cancel, .receive = lo_land,   .rx_stop = lo_rx_stop,
 };

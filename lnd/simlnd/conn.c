@@ -20,7 +20,7 @@ struct simlnd_ni *simlnd_ni_at(struct sim_world *w, u32 node, u32 rail)
 }
 
 /* The slot of @node, or the first free slot for it. */
-static struct simlnd_end **slot_of(const struct simlnd_ni *sn, u32 node)
+static struct simlnd_end **end_slot(const struct simlnd_ni *sn, u32 node)
 {
 	u32 mask = (1U << sn->slot_bits) - 1, at = node & mask;
 
@@ -29,18 +29,18 @@ static struct simlnd_end **slot_of(const struct simlnd_ni *sn, u32 node)
 	return &sn->slot[at];
 }
 
-static struct simlnd_end *find(const struct simlnd_ni *sn, u32 node)
+static struct simlnd_end *end_find(const struct simlnd_ni *sn, u32 node)
 {
-	return sn->slot ? *slot_of(sn, node) : NULL;
+	return sn->slot ? *end_slot(sn, node) : NULL;
 }
 
 static void put_in(struct simlnd_ni *sn, struct simlnd_end *end)
 {
-	*slot_of(sn, end->peer_node) = end;
+	*end_slot(sn, end->peer_node) = end;
 }
 
 /* Grows the table if it has no room for one more end. */
-static int fit(struct simlnd_ni *sn)
+static int end_table_grow(struct simlnd_ni *sn)
 {
 	u32 bits = sn->slot ? sn->slot_bits + 1 : 4, i, nr = sn->slot ? 1U << sn->slot_bits : 0;
 	struct simlnd_end **old = sn->slot, **slot;
@@ -63,12 +63,12 @@ struct simlnd_end *simlnd_end_find(struct simlnd_ni *sn, const struct lnet_nid *
 {
 	u32 node, rail;
 
-	return sim_nid_where(nid, &node, &rail) && rail == sn->rail ? find(sn, node) : NULL;
+	return sim_nid_where(nid, &node, &rail) && rail == sn->rail ? end_find(sn, node) : NULL;
 }
 
 static struct simlnd_end *end_new(struct simlnd_ni *sn, const struct lnet_nid *nid, u32 node)
 {
-	struct simlnd_end *end = fit(sn) ? NULL : kzalloc(sizeof(*end), GFP_NOFS);
+	struct simlnd_end *end = end_table_grow(sn) ? NULL : kzalloc(sizeof(*end), GFP_NOFS);
 
 	if (!end)
 		return NULL;
@@ -96,7 +96,7 @@ struct simlnd_end *simlnd_end_make(struct simlnd_ni *sn, const struct lnet_nid *
 
 	if (!sim_nid_where(nid, &node, &rail) || rail != sn->rail)
 		return NULL;
-	end = find(sn, node);
+	end = end_find(sn, node);
 	return end ? end : end_new(sn, nid, node);
 }
 

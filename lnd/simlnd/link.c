@@ -23,7 +23,7 @@ static bool on_rail(const struct sim_fault *f, u32 rail)
 }
 
 /* A fault of a node, or between two nodes. Only one-way kinds depend on the direction. */
-static bool concerns(const struct sim_fault *f, u32 from, u32 to)
+static bool sim_fault_concerns(const struct sim_fault *f, u32 from, u32 to)
 {
 	if (f->below)
 		return (from < f->below) != (to < f->below);
@@ -53,7 +53,7 @@ static const struct sim_fault *acting(struct sim_world *w, bool (*want)(u8 kind)
 	for (i = 0; i < w->nr_faults; i++) {
 		const struct sim_fault *f = &w->fault[i];
 
-		if (want(f->kind) && on_rail(f, rail) && concerns(f, from, to) &&
+		if (want(f->kind) && on_rail(f, rail) && sim_fault_concerns(f, from, to) &&
 		    simlnd_active(w, f, w->now_ns))
 			return f;
 	}
@@ -73,7 +73,7 @@ u64 simlnd_rate(struct sim_world *w, u32 rail, u32 from, u32 to)
 	for (i = 0; i < w->nr_faults; i++) {
 		const struct sim_fault *f = &w->fault[i];
 
-		if (f->kind == SIM_SPEED && on_rail(f, rail) && concerns(f, from, to) &&
+		if (f->kind == SIM_SPEED && on_rail(f, rail) && sim_fault_concerns(f, from, to) &&
 		    simlnd_active(w, f, w->now_ns))
 			mbit = min(mbit, w->rate_mbit * f->permille / 1000);
 	}
@@ -87,7 +87,7 @@ bool simlnd_roll(struct sim_world *w, u8 kind, u32 rail, u32 node, u32 peer)
 	for (i = 0; i < w->nr_faults; i++) {
 		const struct sim_fault *f = &w->fault[i];
 
-		if (f->kind != kind || !on_rail(f, rail) || !concerns(f, node, peer) ||
+		if (f->kind != kind || !on_rail(f, rail) || !sim_fault_concerns(f, node, peer) ||
 		    !simlnd_active(w, f, w->now_ns) || !sim_chance(&w->rng, f->permille))
 			continue;
 		w->count.fault[kind]++;
@@ -101,7 +101,8 @@ u64 simlnd_latency(struct sim_world *w)
 	return w->latency_ns + sim_below(&w->rng, w->jitter_ns + 1);
 }
 
-static void apply(struct sim_world *w, const struct sim_fault *f, struct simlnd_fate *fate)
+static void sim_fault_apply(struct sim_world *w, const struct sim_fault *f,
+			    struct simlnd_fate *fate)
 {
 	if (cuts(f->kind))
 		fate->lost = true;
@@ -130,10 +131,10 @@ void simlnd_fate(struct sim_world *w, u32 rail, u32 from, u32 to, struct simlnd_
 	for (i = 0; i < w->nr_faults; i++) {
 		const struct sim_fault *f = &w->fault[i];
 
-		if (f->kind > SIM_DELAY || !on_rail(f, rail) || !concerns(f, from, to) ||
+		if (f->kind > SIM_DELAY || !on_rail(f, rail) || !sim_fault_concerns(f, from, to) ||
 		    !simlnd_active(w, f, w->now_ns))
 			continue;
-		apply(w, f, fate);
+		sim_fault_apply(w, f, fate);
 	}
 }
 
@@ -239,7 +240,7 @@ static enum lnet_rule_kind rule_kind(const struct sim_fault *f)
 }
 
 /* Adds an operator's rule at interface @rail of node @n; a restarted node has none. */
-static int rule_add(struct sim_world *w, const struct sim_fault *f, u32 n, u32 rail)
+static int sim_rule_add(struct sim_world *w, const struct sim_fault *f, u32 n, u32 rail)
 {
 	struct lnet *ln = w->node[n].ln;
 	struct lnet_rule rule;
@@ -259,7 +260,7 @@ static int rule_add(struct sim_world *w, const struct sim_fault *f, u32 n, u32 r
 	return lnet_rule_add(ln, &rule);
 }
 
-static void rule_del(struct sim_world *w, const struct sim_fault *f, u32 n, u32 rail)
+static void sim_rule_del(struct sim_world *w, const struct sim_fault *f, u32 n, u32 rail)
 {
 	struct lnet_rule_which which = { .kind = rule_kind(f), .src = LNET_NID_ANY,
 					 .dst = LNET_NID_ANY };
@@ -271,7 +272,7 @@ static void rule_del(struct sim_world *w, const struct sim_fault *f, u32 n, u32 
 		lnet_rule_del(ln, &which);
 }
 
-static void rule_set(struct sim_world *w, const struct sim_fault *f, bool on)
+static void sim_rule_set(struct sim_world *w, const struct sim_fault *f, bool on)
 {
 	u32 n, rail;
 
@@ -282,8 +283,8 @@ static void rule_set(struct sim_world *w, const struct sim_fault *f, bool on)
 				continue;
 			w->count.fault[f->kind] += on;
 			if (!on)
-				rule_del(w, f, n, rail);
-			else if (rule_add(w, f, n, rail))
+				sim_rule_del(w, f, n, rail);
+			else if (sim_rule_add(w, f, n, rail))
 				sim_fail(w, "node %u refuses a rule", n);
 		}
 	}
@@ -310,7 +311,7 @@ static void fault_event(struct sim_world *w, void *arg, u64 num)
 	else if (f->kind == SIM_SPEED)
 		speed_set(w, f, on);
 	else if (is_rule(f->kind))
-		rule_set(w, f, on);
+		sim_rule_set(w, f, on);
 	else if (is_config(f->kind))
 		nis_set(w, f, on);
 	else if (on && f->kind == SIM_RESET)

@@ -167,7 +167,7 @@ static void double_msg(struct simlnd_end *end, const struct simlnd_msg *m,
 	fly(end, copy, &again, w->now_ns);
 }
 
-static void show(struct sim_world *w, const char *what, const struct simlnd_msg *m)
+static void sim_msg_print(struct sim_world *w, const char *what, const struct simlnd_msg *m)
 {
 	static const char *const types[] = { "ACK", "PUT", "GET", "REPLY" };
 	/* all four begin with their handle */
@@ -198,7 +198,7 @@ static void tell_loss(struct simlnd_ni *sn, const struct simlnd_fate *fate, bool
 }
 
 /* Gives the message to the link: from now on its delivery is unknown. */
-static void post(struct lnet_pass *p, struct simlnd_end *end, struct lnet_att *att)
+static void sim_msg_send(struct lnet_pass *p, struct simlnd_end *end, struct lnet_att *att)
 {
 	struct simlnd_ni *sn = end->ni;
 	struct sim_world *w = sn->w;
@@ -218,7 +218,7 @@ static void post(struct lnet_pass *p, struct simlnd_end *end, struct lnet_att *a
 	if (w->on_send)
 		w->on_send(w, sn->node, &m->hdr, att->op->id_state == ID_DRAWN);
 	m->lost = fate.lost || is_muted(w, m, att->op);
-	show(w, m->lost ? "post (lost)" : "post", m);
+	sim_msg_print(w, m->lost ? "post (lost)" : "post", m);
 	if (fate.dup && !fate.lost && may_double(w, &m->hdr))
 		double_msg(end, m, att);
 	if (m->len <= w->inline_max) {
@@ -281,7 +281,7 @@ void simlnd_pump(struct lnet_pass *p, struct simlnd_end *end)
 			break;
 		}
 		list_del_init(&att->link);
-		post(p, end, att);
+		sim_msg_send(p, end, att);
 	}
 	simlnd_wait(end);
 }
@@ -311,7 +311,7 @@ static void consumed(struct simlnd_msg *m)
 	list_del_init(&m->in);
 }
 
-static void payload_received(struct lnet_pass *p, struct simlnd_msg *m, enum lnet_outcome how)
+static void sim_payload_received(struct lnet_pass *p, struct simlnd_msg *m, enum lnet_outcome how)
 {
 	struct lnet_rx *rx = m->rx;
 
@@ -326,7 +326,7 @@ static void write_part(struct simlnd_msg *m, u32 from, u32 to)
 }
 
 /* Receives a payload: a large one, or one that a fault selects, in two parts with time between. */
-static void payload_receive(struct lnet_pass *p, struct simlnd_msg *m)
+static void sim_payload_receive(struct lnet_pass *p, struct simlnd_msg *m)
 {
 	struct sim_world *w = m->to->ni->w;
 	u32 want = m->rx->want;
@@ -337,7 +337,7 @@ static void payload_receive(struct lnet_pass *p, struct simlnd_msg *m)
 	lnet_pass_relax(p);
 	if (!split || want < 2) {
 		write_part(m, 0, want);
-		payload_received(p, m, LNET_OK);
+		sim_payload_received(p, m, LNET_OK);
 		return;
 	}
 	write_part(m, 0, want / 2);
@@ -357,12 +357,12 @@ static void landing_event(struct sim_world *w, void *arg, u64 num)
 		lnet_pass_begin(&p, lnet_ni_instance(end->ni->ni), LNET_PASS_DRIVER);
 		if (m->stop) {
 			write_part(m, m->rx->want / 2, m->rx->want);
-			payload_received(&p, m, LNET_STOPPED);
+			sim_payload_received(&p, m, LNET_STOPPED);
 		} else if (simlnd_roll(w, SIM_BREAK, m->rail, m->src_node, m->dst_node)) {
 			simlnd_close(&p, end, LNET_PATH_LOST, true, true);
 		} else {
 			write_part(m, m->rx->want / 2, m->rx->want);
-			payload_received(&p, m, LNET_OK);
+			sim_payload_received(&p, m, LNET_OK);
 		}
 		lnet_pass_end(&p);
 	}
@@ -383,7 +383,7 @@ static void give_to_core(struct lnet_pass *p, struct simlnd_end *end, struct sim
 	list_add_tail(&m->in, &end->in);
 	switch (lnet_rx_begin(p, end->ni->ni, rx, &m->hdr, end->pni)) {
 	case LNET_RECEIVE:
-		payload_receive(p, m);
+		sim_payload_receive(p, m);
 		break;
 	case LNET_LATER:
 		break;
@@ -435,7 +435,7 @@ static void arrive(struct sim_world *w, struct simlnd_msg *m)
 	}
 	if (!take_data(w, m))
 		return;
-	show(w, "arrives", m);
+	sim_msg_print(w, "arrives", m);
 	lnet_pass_begin(&p, lnet_ni_instance(sn->ni), LNET_PASS_DRIVER);
 	/* The message overtook WORD_ACCEPTED, which precedes it on a stream. */
 	if (end->state == END_DIALING)
@@ -464,9 +464,9 @@ void simlnd_receive(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx)
 
 	if (rx->verdict == LNET_RECEIVE) {
 		if (m->gone)
-			payload_received(p, m, LNET_PATH_LOST);
+			sim_payload_received(p, m, LNET_PATH_LOST);
 		else
-			payload_receive(p, m);
+			sim_payload_receive(p, m);
 		lnet_pass_relax(p);
 	} else {
 		consumed(m);
@@ -485,7 +485,7 @@ void simlnd_rx_stop(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx)
 		m->stop = true;
 		return;
 	}
-	payload_received(p, m, LNET_STOPPED);
+	sim_payload_received(p, m, LNET_STOPPED);
 	lnet_pass_relax(p);
 	simlnd_msg_put(m);
 }
@@ -498,7 +498,7 @@ void simlnd_drop_in(struct lnet_pass *p, struct simlnd_end *end)
 
 	list_for_each_entry_safe(m, next, &end->in, in) {
 		if (m->place == LANDING) {
-			payload_received(p, m, LNET_PATH_LOST);
+			sim_payload_received(p, m, LNET_PATH_LOST);
 		} else if (end->ni->stopped || sim_chance(&w->rng, 500)) {
 			struct lnet_rx *rx = m->rx;
 

@@ -9,7 +9,7 @@ static struct simlnd_ni *of(struct lnet_ni *ni)
 	return *(struct simlnd_ni **)lnet_ni_priv(ni);
 }
 
-static int start(struct lnet_ni *ni)
+static int sim_ni_start(struct lnet_ni *ni)
 {
 	struct sim_node *node = sim_node_of(lnet_ni_instance(ni));
 	struct simlnd_ni *sn;
@@ -34,7 +34,7 @@ static int start(struct lnet_ni *ni)
 	return 0;
 }
 
-static void stop(struct lnet_ni *ni)
+static void sim_ni_stop(struct lnet_ni *ni)
 {
 	struct simlnd_ni *sn = of(ni);
 	struct simlnd_end **slot;
@@ -66,7 +66,7 @@ static int send_reject(struct simlnd_ni *sn, struct lnet_att *att)
 	return -EIO;
 }
 
-static int send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att)
+static int sim_att_send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att)
 {
 	struct simlnd_ni *sn = of(ni);
 	struct simlnd_end *end;
@@ -88,7 +88,7 @@ static int send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att)
 	return 0;
 }
 
-static void flush(struct lnet_pass *p, struct lnet_ni *ni)
+static void sim_ni_flush(struct lnet_pass *p, struct lnet_ni *ni)
 {
 	struct simlnd_ni *sn = of(ni);
 	struct simlnd_end *end;
@@ -108,8 +108,8 @@ static void unqueue(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome
 }
 
 /* Completes an attempt in flight at once, or soon. Its bytes are sent from a copy, or discarded. */
-static void cancel(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att,
-		   enum lnet_cancel how)
+static void sim_att_cancel(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att,
+			   enum lnet_cancel how)
 {
 	struct simlnd_ni *sn = of(ni);
 	struct simlnd_msg *m = att->lnd[0];
@@ -145,11 +145,11 @@ const struct lnet_lnd_ops simlnd_ops = {
 	.peer_credits = 8,
 	.peer_buffer_credits = 0,
 	.credits = 256,
-	.ni_start = start,
-	.ni_stop = stop,
-	.send = send,
-	.flush = flush,
-	.cancel = cancel,
+	.ni_start = sim_ni_start,
+	.ni_stop = sim_ni_stop,
+	.send = sim_att_send,
+	.flush = sim_ni_flush,
+	.cancel = sim_att_cancel,
 	.receive = simlnd_receive,
 	.rx_stop = simlnd_rx_stop,
 	.path_reset = path_reset,

@@ -35,7 +35,7 @@ static int skel_start(struct lnet_ni *ni)
 	return 0;
 }
 
-static struct lnet_att *take_first(struct skel *skel)
+static struct lnet_att *skel_att_dequeue_first(struct skel *skel)
 {
 	struct lnet_att *att;
 
@@ -62,7 +62,7 @@ static void skel_stop(struct lnet_ni *ni)
 	skel->stopped = true;
 	spin_unlock(&skel->lock);
 	lnet_pass_begin(&p, lnet_ni_instance(ni), LNET_PASS_DRIVER);
-	while ((att = take_first(skel)))
+	while ((att = skel_att_dequeue_first(skel)))
 		lnet_att_done(&p, att, LNET_LOCAL_ABORTED, 0);
 	lnet_pass_end(&p);
 }
@@ -101,7 +101,7 @@ static void skel_flush(struct lnet_pass *p, struct lnet_ni *ni)
 	struct skel *skel = skel_of(ni);
 	struct lnet_att *att;
 
-	while ((att = take_first(skel)))	/* this fabric rejects connections */
+	while ((att = skel_att_dequeue_first(skel))) /* this fabric rejects connections */
 		lnet_att_done(p, att, LNET_REMOTE_DROPPED, 0);
 }
 
@@ -110,7 +110,7 @@ static void skel_flush(struct lnet_pass *p, struct lnet_ni *ni)
  * @att, because the core may cancel an attempt that the driver does not have. Such an attempt is
  * on a list of the core.
  */
-static bool take(struct skel *skel, struct lnet_att *att)
+static bool skel_att_dequeue(struct skel *skel, struct lnet_att *att)
 {
 	struct lnet_att *at;
 	bool queued = false;
@@ -134,7 +134,7 @@ static bool take(struct skel *skel, struct lnet_att *att)
 static void skel_cancel(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att,
 			enum lnet_cancel how)
 {
-	if (take(skel_of(ni), att))
+	if (skel_att_dequeue(skel_of(ni), att))
 		lnet_att_done(p, att, LNET_CANCELED, 0);
 }
 
