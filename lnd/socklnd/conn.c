@@ -312,7 +312,7 @@ void sock_conn_fail(struct lnet_pass *p, struct sock_conn *c, enum lnet_outcome 
 
 /* ---- accepted connections ---- */
 
-static struct sock_conn *conn_of(struct sock_half *h)
+static struct sock_conn *half_conn(struct sock_half *h)
 {
 	return container_of(h, struct sock_conn, half);
 }
@@ -342,7 +342,7 @@ void sock_rejected(struct sock_ni *sn, const u8 *addr, const char *why)
 }
 
 /* L; closes up to two connections, because the bounds may have been lowered meanwhile. */
-static void make_room(struct lnet_pass *p, struct sock_ni *sn, struct sock_conn *newest)
+static void half_open_evict(struct lnet_pass *p, struct sock_ni *sn, struct sock_conn *newest)
 {
 	u64 per_address = READ_ONCE(sock_tun(sn)->half_open_per_address);
 	struct sock_half *h;
@@ -359,7 +359,7 @@ static void make_room(struct lnet_pass *p, struct sock_ni *sn, struct sock_conn 
 		sock_rejected(sn, h->source->addr,
 			      "too many connections have sent no HELLO (see half_open_max, "
 			      "half_open_per_address)");
-		sock_conn_close(p, conn_of(h), true);
+		sock_conn_close(p, half_conn(h), true);
 	}
 }
 
@@ -383,7 +383,7 @@ static struct sock_conn *conn_accept(struct lnet_pass *p, struct sock_ni *sn,
 	nid_of_addr(sn, from->addr, &c->from);
 	c->deadline_ns = sn->now_ns + READ_ONCE(sock_tun(sn)->accept_timeout);
 	sock_conn_set_state(c, CONN_WAIT_REQUEST);
-	make_room(p, sn, c);
+	half_open_evict(p, sn, c);
 	setup(c, arg);
 	sock_arm(sn, c->deadline_ns);
 	return c;
@@ -436,7 +436,7 @@ bool sock_accept_failed(struct lnet_pass *p, struct sock_ni *sn, int err)
 		if (!h)
 			break;
 		sock_count(sn, evicted);
-		sock_conn_close(p, conn_of(h), true);
+		sock_conn_close(p, half_conn(h), true);
 	}
 	made = i || sock_guests_evict(p, sn);
 	sock_unlock(p, sn);
@@ -496,7 +496,7 @@ static void half_tick(struct lnet_pass *p, struct sock_ni *sn, u64 now_ns)
 	struct sock_conn *c;
 
 	list_for_each_entry_safe(h, next, &sn->halfs.all, age) {
-		c = conn_of(h);
+		c = half_conn(h);
 		if (c->deadline_ns > now_ns) {
 			sock_arm(sn, c->deadline_ns);
 			return;

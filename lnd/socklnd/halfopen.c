@@ -101,7 +101,7 @@ void sock_half_del(struct sock_halfs *hs, struct sock_half *h)
 	kfree(s);
 }
 
-static struct sock_half *oldest_of(const struct sock_source *s)
+static struct sock_half *source_oldest_half(const struct sock_source *s)
 {
 	return list_first_entry(&s->halfs, struct sock_half, same);
 }
@@ -110,7 +110,7 @@ struct sock_half *sock_half_excess(const struct sock_halfs *hs, const struct soc
 				   u64 per_address, u64 total)
 {
 	if (newest->source->nr > per_address)
-		return oldest_of(newest->source);
+		return source_oldest_half(newest->source);
 	return hs->nr > total ? sock_half_most(hs) : NULL;
 }
 
@@ -120,7 +120,7 @@ struct sock_half *sock_half_most(const struct sock_halfs *hs)
 
 	for (i = SOCK_HALF_CLASSES; i-- > 0;)
 		if (!list_empty(&hs->classes[i]))
-			return oldest_of(list_first_entry(&hs->classes[i], struct sock_source,
-							  link));
+			return source_oldest_half(
+				list_first_entry(&hs->classes[i], struct sock_source, link));
 	return NULL;
 }

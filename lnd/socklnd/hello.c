@@ -412,7 +412,7 @@ static int acr_feed(struct lnet_pass *p, struct sock_conn *c, unsigned int *need
 }
 
 /* Processes the bytes in c->hdr: 0, or NEED_MORE until there are *need bytes, or -errno. */
-static int step(struct lnet_pass *p, struct sock_conn *c, unsigned int *need)
+static int handshake_feed(struct lnet_pass *p, struct sock_conn *c, unsigned int *need)
 {
 	switch (READ_ONCE(c->state)) {
 	case CONN_WAIT_REPLY:
@@ -454,7 +454,7 @@ int sock_hello_feed(struct lnet_pass *p, struct sock_conn *c, const u8 *data, u3
 
 	while (in_handshake(c)) {
 		need = 0;
-		err = step(p, c, &need);
+		err = handshake_feed(p, c, &need);
 		if (err < 0) {
 			if (err == -EPROTO)
 				count_bad(p, c);

@@ -17,7 +17,7 @@ struct sock_ni *sock_ni_of(struct lnet_ni *ni)
 	return &kn->sn;
 }
 
-static struct sock_conn *conn_of(struct kern_conn *kc)
+static struct sock_conn *kern_sock_conn(struct kern_conn *kc)
 {
 	return container_of((u8 *)kc, struct sock_conn, io[0]);
 }
@@ -65,7 +65,7 @@ void kern_staging_exit(void)
 
 /* ---- callbacks of a connection's socket: softirq; they only wake its worker ---- */
 
-static void wake(struct sock *sk, unsigned long event)
+static void kern_sock_raise(struct sock *sk, unsigned long event)
 {
 	struct sock_conn *c;
 
@@ -78,7 +78,7 @@ static void wake(struct sock *sk, unsigned long event)
 
 static void on_data_ready(struct sock *sk)
 {
-	wake(sk, LNET_POLL_READ);
+	kern_sock_raise(sk, LNET_POLL_READ);
 }
 
 static void on_write_space(struct sock *sk)
@@ -87,12 +87,12 @@ static void on_write_space(struct sock *sk)
 		return;
 	if (sk->sk_socket)
 		clear_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
-	wake(sk, LNET_POLL_WRITE);
+	kern_sock_raise(sk, LNET_POLL_WRITE);
 }
 
 static void on_state_change(struct sock *sk)
 {
-	wake(sk, LNET_POLL_STATE);
+	kern_sock_raise(sk, LNET_POLL_STATE);
 }
 
 void kern_conn_attach(struct sock_conn *c, struct socket *sock)
@@ -136,14 +136,14 @@ void kern_conn_setup(struct sock_conn *c)
 }
 
 /* A worker dials: the caller may be short of memory, or not permitted to use reserved ports. */
-static int io_dial(struct sock_conn *c, const struct lnet_nid *to)
+static int kern_io_dial(struct sock_conn *c, const struct lnet_nid *to)
 {
 	kern_conn_setup(c);
 	lnet_env_poll_raise(&kern_conn(c)->poll, LNET_POLL_TURN);
 	return 0;
 }
 
-static ssize_t io_write(struct sock_conn *c, const struct kvec *vec, unsigned int nr)
+static ssize_t kern_io_write(struct sock_conn *c, const struct kvec *vec, unsigned int nr)
 {
 	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
 	unsigned int flags = memalloc_noreclaim_save(), i;
@@ -159,7 +159,7 @@ static ssize_t io_write(struct sock_conn *c, const struct kvec *vec, unsigned in
 	return n;
 }
 
-static ssize_t io_read(struct sock_conn *c, const struct kvec *vec, unsigned int nr)
+static ssize_t kern_io_read(struct sock_conn *c, const struct kvec *vec, unsigned int nr)
 {
 	struct msghdr msg = {};
 	size_t len = 0;
@@ -171,7 +171,7 @@ static ssize_t io_read(struct sock_conn *c, const struct kvec *vec, unsigned int
 			      MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-static bool has_room(struct socket *sock)
+static bool kern_sock_has_room(struct socket *sock)
 {
 	if (sk_stream_is_writeable(sock->sk))
 		return true;
@@ -181,7 +181,7 @@ static bool has_room(struct socket *sock)
 }
 
 /* Callbacks report only changes, so this function checks the present state. */
-static void io_want(struct sock_conn *c)
+static void kern_io_want(struct sock_conn *c)
 {
 	struct kern_conn *kc = kern_conn(c);
 	bool listening = kc->listening;
@@ -189,12 +189,12 @@ static void io_want(struct sock_conn *c)
 	if (!kc->sock || kc->released)
 		return;
 	kc->listening = c->want_read;
-	if ((c->want_read && !listening) || (c->want_write && has_room(kc->sock)))
+	if ((c->want_read && !listening) || (c->want_write && kern_sock_has_room(kc->sock)))
 		lnet_env_poll_raise(&kc->poll, LNET_POLL_TURN);
 }
 
 /* The worker releases the connection, and resets it unless it may linger. */
-static void io_shut(struct sock_conn *c, bool abort)
+static void kern_io_shut(struct sock_conn *c, bool abort)
 {
 	struct kern_conn *kc = kern_conn(c);
 
@@ -208,13 +208,13 @@ static void io_shut(struct sock_conn *c, bool abort)
 	lnet_env_poll_raise(&kc->poll, LNET_POLL_TURN);
 }
 
-static void io_finish(struct sock_conn *c)
+static void kern_io_finish(struct sock_conn *c)
 {
 	if (kern_conn(c)->sock)
 		kernel_sock_shutdown(kern_conn(c)->sock, SHUT_WR);
 }
 
-static u64 io_unacked(struct sock_conn *c)
+static u64 kern_io_unacked(struct sock_conn *c)
 {
 	struct socket *sock = kern_conn(c)->sock;
 	const struct tcp_sock *tp;
@@ -226,7 +226,7 @@ static u64 io_unacked(struct sock_conn *c)
 }
 
 /* Retransmissions that the peer reports as duplicates are not counted as lost. */
-static void io_packets(struct sock_conn *c, u32 *sent, u32 *lost)
+static void kern_io_packets(struct sock_conn *c, u32 *sent, u32 *lost)
 {
 	struct socket *sock = kern_conn(c)->sock;
 	const struct tcp_sock *tp;
@@ -239,7 +239,7 @@ static void io_packets(struct sock_conn *c, u32 *sent, u32 *lost)
 }
 
 /* Moves the timer only to an earlier time; a tick that is too early does nothing. */
-static void io_arm(struct sock_ni *sn, u64 when_ns)
+static void kern_io_arm(struct sock_ni *sn, u64 when_ns)
 {
 	struct kern_ni *kn = kern_ni(sn);
 
@@ -251,19 +251,19 @@ static void io_arm(struct sock_ni *sn, u64 when_ns)
 
 static const struct sock_io kern_io = {
 	.conn_size = sizeof(struct kern_conn),
-	.dial = io_dial,
-	.write = io_write,
-	.read = io_read,
+	.dial = kern_io_dial,
+	.write = kern_io_write,
+	.read = kern_io_read,
 	.pin = kern_pin_new,
 	.write_pinned = kern_write_pinned,
 	.unpin = kern_unpin,
 	.is_free = kern_pin_is_free,
-	.want = io_want,
-	.shut = io_shut,
-	.finish = io_finish,
-	.unacked = io_unacked,
-	.packets = io_packets,
-	.arm = io_arm,
+	.want = kern_io_want,
+	.shut = kern_io_shut,
+	.finish = kern_io_finish,
+	.unacked = kern_io_unacked,
+	.packets = kern_io_packets,
+	.arm = kern_io_arm,
 };
 
 /* ---- turns of a connection's worker ---- */
@@ -290,7 +290,7 @@ static bool lingers(struct kern_ni *kn, struct kern_conn *kc)
 }
 
 /* Claims @c for release by the caller: it is closed, and no thread writes to it. */
-static bool claim_closed(struct kern_ni *kn, struct sock_conn *c)
+static bool kern_conn_claim_closed(struct kern_ni *kn, struct sock_conn *c)
 {
 	struct kern_conn *kc = kern_conn(c);
 	bool mine;
@@ -309,7 +309,7 @@ static bool claim_closed(struct kern_ni *kn, struct sock_conn *c)
  * If the peer has all bytes, the socket is closed without a reset, and its namespace may end. Else
  * it is reset.
  */
-static void release(struct kern_ni *kn, struct sock_conn *c)
+static void kern_conn_release(struct kern_ni *kn, struct sock_conn *c)
 {
 	struct kern_conn *kc = kern_conn(c);
 
@@ -420,7 +420,7 @@ static bool conn_turn(struct sock_conn *c)
 static bool conn_ready(struct lnet_poll *poll, unsigned long events)
 {
 	struct kern_conn *kc = container_of(poll, struct kern_conn, poll);
-	struct sock_conn *c = conn_of(kc);
+	struct sock_conn *c = kern_sock_conn(kc);
 	struct kern_ni *kn = kern_ni(c->sn);
 	bool again = false;
 
@@ -430,8 +430,8 @@ static bool conn_ready(struct lnet_poll *poll, unsigned long events)
 		again = conn_turn(c);
 	if (READ_ONCE(c->state) != CONN_CLOSED)
 		return again;
-	if (claim_closed(kn, c))
-		release(kn, c);
+	if (kern_conn_claim_closed(kn, c))
+		kern_conn_release(kn, c);
 	return false;
 }
 
@@ -453,7 +453,7 @@ static bool raise_closed(struct kern_ni *kn)
 	return true;
 }
 
-/* Passes no staging memory: io_want() has woken the workers of resumed connections. */
+/* Passes no staging memory: kern_io_want() has woken the workers of resumed connections. */
 static bool tick_ready(struct lnet_poll *poll, unsigned long events)
 {
 	struct kern_ni *kn = container_of(poll, struct kern_ni, tick);
@@ -474,7 +474,7 @@ static bool tick_ready(struct lnet_poll *poll, unsigned long events)
 
 /* ---- an NI ---- */
 
-static void stop_all(struct kern_ni *kn)
+static void kern_ni_fini(struct kern_ni *kn)
 {
 	kern_listener_stop(kn);
 	lnet_env_alarm_del(&kn->alarm);
@@ -482,7 +482,7 @@ static void stop_all(struct kern_ni *kn)
 	sock_ni_fini(&kn->sn);
 }
 
-static int ni_start(struct lnet_ni *ni)
+static int kern_ni_start(struct lnet_ni *ni)
 {
 	struct kern_ni *kn = lnet_ni_priv(ni);
 	int err;
@@ -497,14 +497,14 @@ static int ni_start(struct lnet_ni *ni)
 	lnet_env_alarm_init(&kn->alarm, &kn->tick);
 	err = kern_listener_start(kn);
 	if (err)
-		stop_all(kn);
+		kern_ni_fini(kn);
 	else
 		kern_link_start(kn);
 	return err;
 }
 
 /* A closed connection that a thread still writes is released after the write. */
-static void release_all(struct kern_ni *kn)
+static void kern_conns_release(struct kern_ni *kn)
 {
 	do {
 		mutex_lock(&kn->sn.lock);
@@ -513,7 +513,7 @@ static void release_all(struct kern_ni *kn)
 	} while (!wait_var_event_timeout(&kn->nr_live, !atomic_read(&kn->nr_live), 1));
 }
 
-static void ni_stop(struct lnet_ni *ni)
+static void kern_ni_stop(struct lnet_ni *ni)
 {
 	struct kern_ni *kn = lnet_ni_priv(ni);
 	struct lnet_pass p;
@@ -523,9 +523,9 @@ static void ni_stop(struct lnet_ni *ni)
 	lnet_pass_begin(&p, kn->sn.ln, LNET_PASS_DRIVER);
 	sock_ni_stop(&p, &kn->sn);
 	lnet_pass_end(&p);
-	release_all(kn);
+	kern_conns_release(kn);
 	kern_pins_end(kn);
-	stop_all(kn);
+	kern_ni_fini(kn);
 }
 
 struct lnet_lnd_ops kern_socklnd_ops = {
@@ -534,9 +534,9 @@ struct lnet_lnd_ops kern_socklnd_ops = {
 	.type = LNET_LND_TCP,
 	.ni_priv_size = sizeof(struct kern_ni),
 	.inline_max = SOCK_INLINE_MAX,
-	.ni_start = ni_start,
+	.ni_start = kern_ni_start,
 	.ni_close = sock_ni_close,
-	.ni_stop = ni_stop,
+	.ni_stop = kern_ni_stop,
 	.send = sock_send,
 	.send_list = sock_send_list,
 	.flush = sock_flush,

@@ -40,7 +40,7 @@ struct kern_conn {			/* at c->io */
 	void (*state_change)(struct sock *sk);
 	/* CLOSED without a reset: last bytes may be sent until then; 0: none [sn.lock] */
 	u64 linger_ns;
-	bool listening;			/* c->want_read at the last io_want() [sn.lock] */
+	bool listening;			/* c->want_read at the last kern_io_want() [sn.lock] */
 	bool released;			/* [sn.lock] */
 };
 

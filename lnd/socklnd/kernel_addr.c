@@ -18,7 +18,7 @@ static int set_option(struct socket *sock, int level, int name, void *value, uns
 	return sock->ops->setsockopt(sock, level, name, from, len);
 }
 
-static void set_int(struct socket *sock, int level, int name, int value)
+static void kern_option_set_int(struct socket *sock, int level, int name, int value)
 {
 	int err = set_option(sock, level, name, &value, sizeof(value));
 
@@ -27,7 +27,7 @@ static void set_int(struct socket *sock, int level, int name, int value)
 			 level, err);
 }
 
-static void set_congestion(const struct kern_ni *kn, struct socket *sock)
+static void kern_congestion_set(const struct kern_ni *kn, struct socket *sock)
 {
 	u64 which = READ_ONCE(sock_tun(&kn->sn)->congestion);
 
@@ -45,9 +45,9 @@ static void set_tos(const struct kern_ni *kn, struct socket *sock)
 	if (tos < 0)
 		return;
 	if (kn->sn.nid.size == 0)
-		set_int(sock, IPPROTO_IP, IP_TOS, tos);
+		kern_option_set_int(sock, IPPROTO_IP, IP_TOS, tos);
 	else
-		set_int(sock, IPPROTO_IPV6, IPV6_TCLASS, tos);
+		kern_option_set_int(sock, IPPROTO_IPV6, IPV6_TCLASS, tos);
 }
 
 /* Memory reclaim takes the lock of these sockets, but never that of a program's socket. */
@@ -70,21 +70,21 @@ void kern_socket_options(struct kern_ni *kn, struct socket *sock)
 	set_lock_class(sk);
 	sk->sk_allocation = GFP_NOFS;
 	lnet_sock_no_task_frag(sk);
-	set_int(sock, IPPROTO_TCP, TCP_NODELAY, !sock_param(nagle));
+	kern_option_set_int(sock, IPPROTO_TCP, TCP_NODELAY, !sock_param(nagle));
 	if (sock_param(eager_ack))
-		set_int(sock, IPPROTO_TCP, TCP_QUICKACK, 1);
+		kern_option_set_int(sock, IPPROTO_TCP, TCP_QUICKACK, 1);
 	if (sock_param(tx_buffer_size))
-		set_int(sock, SOL_SOCKET, SO_SNDBUF, sock_param(tx_buffer_size));
+		kern_option_set_int(sock, SOL_SOCKET, SO_SNDBUF, sock_param(tx_buffer_size));
 	if (sock_param(rx_buffer_size))
-		set_int(sock, SOL_SOCKET, SO_RCVBUF, sock_param(rx_buffer_size));
+		kern_option_set_int(sock, SOL_SOCKET, SO_RCVBUF, sock_param(rx_buffer_size));
 	if (sock_param(keepalive_idle) > 0 && sock_param(keepalive_intvl) > 0 &&
 	    sock_param(keepalive_count) > 0) {
-		set_int(sock, SOL_SOCKET, SO_KEEPALIVE, 1);
-		set_int(sock, IPPROTO_TCP, TCP_KEEPIDLE, sock_param(keepalive_idle));
-		set_int(sock, IPPROTO_TCP, TCP_KEEPINTVL, sock_param(keepalive_intvl));
-		set_int(sock, IPPROTO_TCP, TCP_KEEPCNT, sock_param(keepalive_count));
+		kern_option_set_int(sock, SOL_SOCKET, SO_KEEPALIVE, 1);
+		kern_option_set_int(sock, IPPROTO_TCP, TCP_KEEPIDLE, sock_param(keepalive_idle));
+		kern_option_set_int(sock, IPPROTO_TCP, TCP_KEEPINTVL, sock_param(keepalive_intvl));
+		kern_option_set_int(sock, IPPROTO_TCP, TCP_KEEPCNT, sock_param(keepalive_count));
 	}
-	set_congestion(kn, sock);
+	kern_congestion_set(kn, sock);
 	set_tos(kn, sock);
 }
 
@@ -101,9 +101,9 @@ static int bound_socket(struct kern_ni *kn, u16 port, struct socket **sockp)
 	err = sock_create_kern(kn->net, at.sa.sa_family, SOCK_STREAM, IPPROTO_TCP, &sock);
 	if (err)
 		return err;
-	set_int(sock, SOL_SOCKET, SO_REUSEADDR, 1);
+	kern_option_set_int(sock, SOL_SOCKET, SO_REUSEADDR, 1);
 	if (at.sa.sa_family == AF_INET6)
-		set_int(sock, IPPROTO_IPV6, IPV6_V6ONLY, 1);
+		kern_option_set_int(sock, IPPROTO_IPV6, IPV6_V6ONLY, 1);
 	kern_socket_options(kn, sock);
 	err = kernel_bind(sock, &at.sa, at.len);
 	if (err)
@@ -117,7 +117,8 @@ static int bound_socket(struct kern_ni *kn, u16 port, struct socket **sockp)
  * 0: connecting or connected. -EADDRNOTAVAIL: no interface has the address. -EADDRINUSE: this NI or
  * another one of the address uses the port, perhaps only towards @to.
  */
-static int try_port(struct kern_ni *kn, struct sock_addr *to, u16 port, struct socket **sockp)
+static int kern_port_connect(struct kern_ni *kn, struct sock_addr *to, u16 port,
+			     struct socket **sockp)
 {
 	int err = bound_socket(kn, port, sockp);
 
@@ -147,7 +148,7 @@ int kern_socket_dial(struct kern_ni *kn, const struct lnet_nid *nid, struct sock
 
 	sock_addr_of(&to, nid, READ_ONCE(sock_tun(&kn->sn)->accept_port));
 	for (i = LNET_PORT_RESERVED_MIN; i <= LNET_PORT_RESERVED_MAX && err == -EADDRINUSE; i++)
-		err = try_port(kn, &to, next_port(kn), sockp);
+		err = kern_port_connect(kn, &to, next_port(kn), sockp);
 	return err;
 }
 

@@ -15,7 +15,7 @@ static LIST_HEAD(watched);
 /* ---- state of the interface ---- */
 
 /* Under RCU. All addresses of a loopback interface's prefix are local. */
-static struct net_device *device_of(const struct kern_ni *kn)
+static struct net_device *kern_device_find(const struct kern_ni *kn)
 {
 	const struct lnet_nid *nid = &kn->sn.nid;
 	struct in6_addr in6;
@@ -27,8 +27,8 @@ static struct net_device *device_of(const struct kern_ni *kn)
 }
 
 /* IFF_RUNNING: operational state up or unknown. @ifname empty: no device has the address. */
-static void link_check(const struct kern_ni *kn, struct lnet_link *now, char ifname[IFNAMSIZ],
-		       int *node)
+static void kern_link_check(const struct kern_ni *kn, struct lnet_link *now, char ifname[IFNAMSIZ],
+			    int *node)
 {
 	const unsigned int need = IFF_UP | IFF_RUNNING;
 	struct net_device *dev;
@@ -36,7 +36,7 @@ static void link_check(const struct kern_ni *kn, struct lnet_link *now, char ifn
 	memset(now, 0, sizeof(*now));
 	ifname[0] = 0;
 	rcu_read_lock();
-	dev = device_of(kn);
+	dev = kern_device_find(kn);
 	if (dev) {
 		now->up = (dev_get_flags(dev) & need) == need;
 		now->why = dev->flags & IFF_UP ? LNET_LINK_NO_CARRIER : LNET_LINK_SET_DOWN;
@@ -66,14 +66,14 @@ static u32 speed_of(struct net *net, const char *ifname)
 
 /* ---- changes ---- */
 
-static bool link_ready(struct lnet_poll *poll, unsigned long events)
+static bool kern_link_ready(struct lnet_poll *poll, unsigned long events)
 {
 	struct kern_ni *kn = container_of(poll, struct kern_ni, link);
 	struct lnet_link now;
 	char ifname[IFNAMSIZ];
 	int node;
 
-	link_check(kn, &now, ifname, &node);
+	kern_link_check(kn, &now, ifname, &node);
 	if (now.up)
 		now.speed_mbit = speed_of(kn->net, ifname);
 	if (!now.speed_mbit)
@@ -145,7 +145,8 @@ void kern_link_exit(void)
 
 /* ---- start and stop ---- */
 
-static void fill_in(struct lnet_ni *ni, const struct lnet_link *now, const char *ifname)
+static void kern_ni_set_defaults(struct lnet_ni *ni, const struct lnet_link *now,
+				 const char *ifname)
 {
 	if (!ni->ifname[0])
 		strscpy(ni->ifname, ifname, sizeof(ni->ifname));
@@ -165,7 +166,7 @@ void kern_link_place(struct kern_ni *kn)
 	char ifname[IFNAMSIZ];
 	int node = NUMA_NO_NODE;
 
-	link_check(kn, &now, ifname, &node);
+	kern_link_check(kn, &now, ifname, &node);
 	if (ni->dev_cpt < 0)
 		ni->dev_cpt = lnet_env_cpt_of_node(node);
 	if (!ni->cpts)
@@ -179,15 +180,15 @@ void kern_link_start(struct kern_ni *kn)
 	char ifname[IFNAMSIZ];
 	int node;
 
-	link_check(kn, &now, ifname, &node);
+	kern_link_check(kn, &now, ifname, &node);
 	if (ifname[0])
 		now.speed_mbit = speed_of(kn->net, ifname);
-	fill_in(kn->sn.ni, &now, ifname);
+	kern_ni_set_defaults(kn->sn.ni, &now, ifname);
 	kn->up = now.up;
 	kn->mbit = now.speed_mbit;
 	if (!now.up)
 		lnet_ni_link(kn->sn.ni, &now);
-	lnet_env_poll_init(&kn->link, kn->sn.ni->cpts, link_ready);
+	lnet_env_poll_init(&kn->link, kn->sn.ni->cpts, kern_link_ready);
 	spin_lock_bh(&watched_lock);
 	list_add_tail(&kn->watched, &watched);
 	spin_unlock_bh(&watched_lock);

@@ -12,7 +12,7 @@
 
 /* ---- accepted connections ---- */
 
-static void accept_setup(struct sock_conn *c, void *arg)
+static void kern_accept_setup(struct sock_conn *c, void *arg)
 {
 	kern_conn_setup(c);
 	kern_conn_attach(c, arg);
@@ -20,10 +20,10 @@ static void accept_setup(struct sock_conn *c, void *arg)
 }
 
 /* Takes ownership of @sock. Resets a rejected one, because its namespace may end before it. */
-static void adopt(struct lnet_pass *p, struct kern_ni *kn, struct socket *sock,
-		  const struct sock_from *from)
+static void kern_socket_adopt(struct lnet_pass *p, struct kern_ni *kn, struct socket *sock,
+			      const struct sock_from *from)
 {
-	if (sock_accepted(p, &kn->sn, from, accept_setup, sock))
+	if (sock_accepted(p, &kn->sn, from, kern_accept_setup, sock))
 		return;
 	sock_no_linger(sock->sk);
 	sock_release(sock);
@@ -38,7 +38,7 @@ static void adopted_from(struct kern_ni *kn, struct sock *sk)
 	write_unlock_bh(&sk->sk_callback_lock);
 }
 
-static int accept_one(struct lnet_pass *p, struct kern_ni *kn)
+static int kern_accept_one(struct lnet_pass *p, struct kern_ni *kn)
 {
 	struct sock_addr addr = {};
 	struct sock_from from;
@@ -54,11 +54,11 @@ static int accept_one(struct lnet_pass *p, struct kern_ni *kn)
 	if (kernel_getpeername(sock, &addr.sa) < 0)
 		sock_addr_of(&addr, &kn->sn.nid, 0);
 	sock_from_addr(&from, &addr, &kn->sn.nid);
-	adopt(p, kn, sock, &from);
+	kern_socket_adopt(p, kn, sock, &from);
 	return 0;
 }
 
-static bool is_want(int err)
+static bool kern_is_shortage(int err)
 {
 	return err == -ENOMEM || err == -ENOBUFS || err == -ENFILE;
 }
@@ -72,11 +72,11 @@ static bool accept_turn(struct kern_ni *kn)
 
 	lnet_pass_begin(&p, kn->sn.ln, LNET_PASS_DRIVER);
 	for (nr = 0; nr < ACCEPTS_MAX && !err; nr++)
-		err = accept_one(&p, kn);
-	if (is_want(err))
+		err = kern_accept_one(&p, kn);
+	if (kern_is_shortage(err))
 		sock_accept_failed(&p, &kn->sn, err);
 	lnet_pass_end(&p);
-	if (is_want(err))
+	if (kern_is_shortage(err))
 		msleep(PAUSE_MS);	/* waiting connections are not reported again */
 	return err != -EAGAIN && err != -EINVAL;
 }
@@ -84,7 +84,7 @@ static bool accept_turn(struct kern_ni *kn)
 /* ---- choice of the NI ---- */
 
 /* Moves the socket, of which nothing was read, from @c to @other; closes @c. */
-static void hand_on(struct lnet_pass *p, struct sock_conn *c, struct sock_ni *other)
+static void kern_socket_move(struct lnet_pass *p, struct sock_conn *c, struct sock_ni *other)
 {
 	struct kern_conn *kc = kern_conn(c);
 	struct socket *sock = NULL;
@@ -101,10 +101,10 @@ static void hand_on(struct lnet_pass *p, struct sock_conn *c, struct sock_ni *ot
 	}
 	sock_unlock(p, c->sn);
 	if (sock)
-		adopt(p, kern_ni(other), sock, &from);
+		kern_socket_adopt(p, kern_ni(other), sock, &from);
 }
 
-static bool ended(const struct sock *sk)
+static bool kern_sock_has_ended(const struct sock *sk)
 {
 	return READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN || READ_ONCE(sk->sk_err);
 }
@@ -128,11 +128,11 @@ bool kern_request_ready(struct lnet_pass *p, struct sock_conn *c)
 		return n == -EAGAIN;
 	what = lnet_acr_decode(&acr, buf, (unsigned int)n, &need);
 	if (what == LNET_ACR_MORE)
-		return !ended(sock->sk);
+		return !kern_sock_has_ended(sock->sk);
 	other = what == LNET_ACR_OK ? sock_ni_named(c->sn, &acr.nid) : NULL;
 	if (!other)
 		return false;
-	hand_on(p, c, other);
+	kern_socket_move(p, c, other);
 	lnet_pass_relax(p);
 	sock_ni_adopted(other);
 	return true;
@@ -163,8 +163,8 @@ static void give_to(struct socket *listener, struct kern_ni *kn, void (*ready)(s
 	write_unlock_bh(&sk->sk_callback_lock);
 }
 
-static void listen_here(struct kern_ni *kn, struct socket *listener,
-			void (*data_ready)(struct sock *sk))
+static void kern_listener_install(struct kern_ni *kn, struct socket *listener,
+				  void (*data_ready)(struct sock *sk))
 {
 	kn->listener = listener;
 	kn->data_ready = data_ready;
@@ -173,7 +173,7 @@ static void listen_here(struct kern_ni *kn, struct socket *listener,
 }
 
 /* Limits the rate of its log lines, because unprivileged users may create namespaces. */
-static void say_why(const struct lnet_ni *ni, u16 port, int err)
+static void kern_listen_report(const struct lnet_ni *ni, u16 port, int err)
 {
 	char nid[LNET_NIDSTR_SIZE];
 
@@ -202,7 +202,7 @@ static bool accept_ready(struct lnet_poll *poll, unsigned long events)
 }
 
 /* Another NI of this address and port, with the listener or without; NULL: none. */
-static struct kern_ni *sharer(struct kern_ni *kn, bool listens)
+static struct kern_ni *kern_ni_sharer(struct kern_ni *kn, bool listens)
 {
 	const struct lnet_ni *mine = kn->sn.ni;
 	struct lnet_ni *ni;
@@ -223,15 +223,15 @@ int kern_listener_start(struct kern_ni *kn)
 	if (!READ_ONCE(sock_tun(&kn->sn)->accept))
 		return 0;
 	kn->listen_port = READ_ONCE(sock_tun(&kn->sn)->accept_port);
-	if (sharer(kn, true))
+	if (kern_ni_sharer(kn, true))
 		return 0;
 	init_completion(&kn->listening);
 	lnet_env_poll_raise(&kn->accept, LNET_POLL_TURN);
 	wait_for_completion(&kn->listening);
 	if (kn->listen_err)
-		say_why(kn->sn.ni, kn->listen_port, kn->listen_err);
+		kern_listen_report(kn->sn.ni, kn->listen_port, kn->listen_err);
 	else
-		listen_here(kn, kn->made, kn->made->sk->sk_data_ready);
+		kern_listener_install(kn, kn->made, kn->made->sk->sk_data_ready);
 	return kn->listen_err;
 }
 
@@ -247,9 +247,9 @@ void kern_listener_stop(struct kern_ni *kn)
 	lnet_env_poll_del(&kn->accept);
 	if (!listener)
 		return;
-	heir = sharer(kn, false);
+	heir = kern_ni_sharer(kn, false);
 	if (heir)
-		listen_here(heir, listener, kn->data_ready);
+		kern_listener_install(heir, listener, kn->data_ready);
 	else
 		sock_release(listener);
 	kn->listener = NULL;

@@ -36,7 +36,7 @@ static int set_here(const struct sock_param *sp, int value)
 	return err;
 }
 
-static int param_set(const char *text, const struct kernel_param *kp)
+static int sock_param_set(const char *text, const struct kernel_param *kp)
 {
 	struct sock_param *sp = kp->arg;
 	int value, err = kstrtoint(text, 0, &value);
@@ -60,7 +60,7 @@ static int param_set(const char *text, const struct kernel_param *kp)
 }
 
 /* Only sock_timeout may be written later, so each namespace has its own value. */
-static int param_get(char *text, const struct kernel_param *kp)
+static int sock_param_get(char *text, const struct kernel_param *kp)
 {
 	const struct sock_param *sp = kp->arg;
 	int value = sp->value;
@@ -76,7 +76,7 @@ static int param_get(char *text, const struct kernel_param *kp)
 	return sysfs_emit(text, "%d\n", value);
 }
 
-static const struct kernel_param_ops param_ops = { .set = param_set, .get = param_get };
+static const struct kernel_param_ops param_ops = { .set = sock_param_set, .get = sock_param_get };
 
 #define PARAM(name, def, min, max, mode, tunable, scale, text)                            \
 	module_param_cb(name, &param_ops, &sock_params[SOCK_P_##name], mode);             \
@@ -109,7 +109,7 @@ static void fill_ops(struct lnet_lnd_ops *ops)
 	ops->registered = registered;
 }
 
-static int __init begin(void)
+static int __init ksocklnd_init(void)
 {
 	int err;
 
@@ -125,15 +125,15 @@ static int __init begin(void)
 	return err;
 }
 
-static void __exit end(void)
+static void __exit ksocklnd_exit(void)
 {
 	lnet_driver_unregister(&kern_socklnd_ops);
 	kern_link_exit();
 	kern_staging_exit();
 }
 
-module_init(begin);
-module_exit(end);
+module_init(ksocklnd_init);
+module_exit(ksocklnd_exit);
 MODULE_DESCRIPTION("LNet: TCP driver");
 MODULE_VERSION(LNET_VERSION);
 MODULE_LICENSE("Dual BSD/GPL");

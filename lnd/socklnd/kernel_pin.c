@@ -34,7 +34,7 @@ static struct kern_pin *kern_pin(struct sock_pin *pin)
 }
 
 /* Any context. The pin may be freed at once; the NI stays for a grace period after its last pin. */
-static void on_gone(struct sk_buff *skb, struct ubuf_info *ubuf, bool success)
+static void on_pin_released(struct sk_buff *skb, struct ubuf_info *ubuf, bool success)
 {
 	struct kern_pin *kp = container_of(ubuf, struct kern_pin, ubuf);
 	struct kern_ni *kn = kp->kn;
@@ -47,7 +47,7 @@ static void on_gone(struct sk_buff *skb, struct ubuf_info *ubuf, bool success)
 	rcu_read_unlock();
 }
 
-LNET_UBUF_OPS(pin_ops, on_gone);
+LNET_UBUF_OPS(pin_ops, on_pin_released);
 
 /* ---- payloads that may be sent by reference ---- */
 
@@ -119,7 +119,8 @@ struct sock_pin *kern_pin_new(struct sock_conn *c, const struct lnet_buf *payloa
 
 /* ---- writing ---- */
 
-static unsigned int fill(struct bio_vec *to, const struct kvec *vec, unsigned int nr, size_t *len)
+static unsigned int bvecs_fill(struct bio_vec *to, const struct kvec *vec, unsigned int nr,
+			       size_t *len)
 {
 	unsigned int used = 0, i;
 
@@ -148,7 +149,7 @@ ssize_t kern_write_pinned(struct sock_conn *c, struct sock_pin *pin, const struc
 	size_t len;
 	ssize_t n;
 
-	nr = fill(pages, vec, nr, &len);
+	nr = bvecs_fill(pages, vec, nr, &len);
 	iov_iter_bvec(&msg.msg_iter, ITER_SOURCE, pages, nr, len);
 	n = sock_sendmsg(kern_conn(c)->sock, &msg);
 	memalloc_noreclaim_restore(flags);

@@ -9,7 +9,7 @@
  * [L] The address with the most connections in @hs, among the first SOURCES_MAX of the highest
  * class; NULL: @hs is empty.
  */
-static const struct sock_source *greediest(const struct sock_halfs *hs)
+static const struct sock_source *source_greediest(const struct sock_halfs *hs)
 {
 	const struct sock_source *s, *most = NULL;
 	unsigned int i, nr = 0;
@@ -42,7 +42,7 @@ static void half_open_address_use(struct lnet_ni *ni, struct lnet_use *use)
 	const struct sock_source *s;
 
 	mutex_lock(&sn->lock);
-	s = greediest(&sn->halfs);
+	s = source_greediest(&sn->halfs);
 	if (s) {
 		use->most = s->nr;
 		use->by = list_first_entry(&s->halfs, struct sock_conn, half.same)->from;
@@ -67,7 +67,7 @@ static void conns_address_use(struct lnet_ni *ni, struct lnet_use *use)
 
 	mutex_lock(&sn->lock);
 	use->bound = sock_guests_per_address(sn);
-	s = greediest(&sn->opens);
+	s = source_greediest(&sn->opens);
 	if (s) {
 		use->most = s->nr;
 		use->by = list_first_entry(&s->halfs, struct sock_conn, guest.same)->from;

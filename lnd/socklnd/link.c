@@ -44,7 +44,7 @@ static bool in_loopback(const struct sock_addr *addr, const struct ifaddrs *ifa)
 	return !((at->sin_addr.s_addr ^ addr->in.sin_addr.s_addr) & mask->sin_addr.s_addr);
 }
 
-static const struct ifaddrs *find(const struct sock_addr *addr, const struct ifaddrs *all)
+static const struct ifaddrs *ifaddr_find(const struct sock_addr *addr, const struct ifaddrs *all)
 {
 	const struct ifaddrs *ifa;
 
@@ -83,7 +83,7 @@ static u8 why_lost(const struct user_link *link)
 	return if_nametoindex(link->ni->ifname) ? LNET_LINK_NO_ADDRESS : LNET_LINK_GONE;
 }
 
-static void link_check(const struct user_link *link, struct lnet_link *now, char ifname[16])
+static void user_link_check(const struct user_link *link, struct lnet_link *now, char ifname[16])
 {
 	const struct ifaddrs *ifa;
 	struct ifaddrs *all;
@@ -95,7 +95,7 @@ static void link_check(const struct user_link *link, struct lnet_link *now, char
 		now->why = link->why;
 		return;
 	}
-	ifa = find(&link->addr, all);
+	ifa = ifaddr_find(&link->addr, all);
 	if (ifa) {
 		now->up = flags_up(ifa->ifa_flags);
 		now->why = ifa->ifa_flags & IFF_UP ? LNET_LINK_NO_CARRIER :
@@ -110,12 +110,12 @@ static void link_check(const struct user_link *link, struct lnet_link *now, char
 
 /* ---- changes ---- */
 
-static void report(struct user_link *link)
+static void link_report(struct user_link *link)
 {
 	struct lnet_link now;
 	char ifname[16];
 
-	link_check(link, &now, ifname);
+	user_link_check(link, &now, ifname);
 	if (!now.speed_mbit)
 		now.speed_mbit = link->mbit;	/* without a link, many report none */
 	if (link->known && now.up == link->up && now.speed_mbit == link->mbit &&
@@ -128,16 +128,16 @@ static void report(struct user_link *link)
 	lnet_ni_link(link->ni, &now);
 }
 
-static u64 now_ns(const struct user_link *link)
+static u64 link_now_ns(const struct user_link *link)
 {
 	struct lnet_env *env = lnet_env_of(lnet_ni_instance(link->ni));
 
 	return env->ops->now_ns(env);
 }
 
-static void look_again(struct user_link *link)
+static void link_check_schedule(struct user_link *link)
 {
-	bool soon = now_ns(link) - link->news_ns < NEWS_NS;
+	bool soon = link_now_ns(link) - link->news_ns < NEWS_NS;
 	u64 ns = soon ? LOOK_SOON_NS : link->up ? LOOK_SPEED_NS : LOOK_SELDOM_NS;
 	struct itimerspec in = { .it_value = { .tv_sec = ns / NSEC_PER_SEC,
 					       .tv_nsec = ns % NSEC_PER_SEC } };
@@ -146,7 +146,7 @@ static void look_again(struct user_link *link)
 }
 
 /* Reads the present state and not the messages, because messages may be lost. */
-static bool link_ready(struct lnet_poll *poll, u32 events)
+static bool user_link_ready(struct lnet_poll *poll, u32 events)
 {
 	struct user_link *link = container_of(poll, struct user_link, poll);
 	char buf[LINK_BUFFER];
@@ -161,9 +161,9 @@ static bool link_ready(struct lnet_poll *poll, u32 events)
 		any = true;
 	}
 	if (any) {
-		link->news_ns = now_ns(link);
-		report(link);
-		look_again(link);
+		link->news_ns = link_now_ns(link);
+		link_report(link);
+		link_check_schedule(link);
 	}
 	return any;
 }
@@ -176,10 +176,10 @@ static bool again_ready(struct lnet_poll *poll, u32 events)
 
 	if (read(poll->fd, &nr, sizeof(nr)) < 0)
 		return false;
-	report(link);
+	link_report(link);
 	if (link->up != up)
-		link->news_ns = now_ns(link);
-	look_again(link);
+		link->news_ns = link_now_ns(link);
+	link_check_schedule(link);
 	return true;
 }
 
@@ -200,7 +200,8 @@ static int link_socket(void)
 }
 
 /* Sets what the configuration left open. */
-static void fill_in(struct lnet_ni *ni, const struct lnet_link *now, const char *ifname)
+static void user_ni_set_defaults(struct lnet_ni *ni, const struct lnet_link *now,
+				 const char *ifname)
 {
 	if (!ni->ifname[0])
 		strscpy(ni->ifname, ifname, sizeof(ni->ifname));
@@ -225,8 +226,8 @@ int user_link_start(struct user_link *link, struct user_ni *un)
 		       strerror(-fd));
 		return fd;
 	}
-	link_check(link, &now, ifname);
-	fill_in(link->ni, &now, ifname);
+	user_link_check(link, &now, ifname);
+	user_ni_set_defaults(link->ni, &now, ifname);
 	link->known = true;
 	link->up = now.up;
 	link->why = now.why;
@@ -234,18 +235,18 @@ int user_link_start(struct user_link *link, struct user_ni *un)
 	if (!now.up)
 		lnet_ni_link(link->ni, &now);
 	link->poll.fd = fd;
-	link->poll.ready = link_ready;
+	link->poll.ready = user_link_ready;
 	link->again.ready = again_ready;
 	link->again.fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	if (link->again.fd < 0)
 		return -errno;
-	link->news_ns = now_ns(link);
-	look_again(link);
+	link->news_ns = link_now_ns(link);
+	link_check_schedule(link);
 	err = lnet_env_poll_add(un->env, un->shard, &link->again, EPOLLIN);
 	return err ? err : lnet_env_poll_add(un->env, un->shard, &link->poll, EPOLLIN);
 }
 
-static void drop(struct lnet_poll *poll, struct user_ni *un)
+static void link_poll_del(struct lnet_poll *poll, struct user_ni *un)
 {
 	lnet_env_poll_del(un->env, poll);
 	if (poll->fd >= 0)
@@ -255,6 +256,6 @@ static void drop(struct lnet_poll *poll, struct user_ni *un)
 
 void user_link_stop(struct user_link *link, struct user_ni *un)
 {
-	drop(&link->poll, un);
-	drop(&link->again, un);
+	link_poll_del(&link->poll, un);
+	link_poll_del(&link->again, un);
 }

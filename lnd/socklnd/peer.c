@@ -275,7 +275,7 @@ void sock_dial_refused(struct lnet_pass *p, struct sock_peer *peer)
 
 /* ---- timers ---- */
 
-static void expire_queue(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns, u64 *next_ns)
+static void peer_queue_expire(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns, u64 *next_ns)
 {
 	bool usable = sock_peer_usable(peer);
 	struct lnet_att *att, *n;
@@ -411,7 +411,7 @@ static bool txs_tick(struct lnet_pass *p, struct sock_conn *c, u64 now_ns, u64 *
 }
 
 /* Checks progress of written bytes. True: some are outstanding, with none since c->stuck_ns. */
-static bool is_stuck(struct sock_conn *c, u64 now_ns)
+static bool conn_is_stuck(struct sock_conn *c, u64 now_ns)
 {
 	struct sock_peer *peer = c->peer;
 	u64 acked;
@@ -468,7 +468,7 @@ static u64 check_pause_ns(const struct sock_conn *c, u64 now_ns)
 static bool conn_tick(struct lnet_pass *p, struct sock_conn *c, u64 now_ns, u64 *next_ns)
 {
 	u64 timeout = lnet_sock_timeout_ns(sock_tun(c->sn)), last_rx_ns = READ_ONCE(c->last_rx_ns);
-	bool stuck = is_stuck(c, now_ns);
+	bool stuck = conn_is_stuck(c, now_ns);
 
 	if ((READ_ONCE(c->nr_hdr) || READ_ONCE(c->rx) || c->hold) && !c->waits) {
 		if (last_rx_ns + timeout <= now_ns)
@@ -530,7 +530,7 @@ void sock_peer_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns)
 	bool waited = !queue_is_empty(peer);
 	u64 next_ns = U64_MAX;
 
-	expire_queue(p, peer, now_ns, &next_ns);
+	peer_queue_expire(p, peer, now_ns, &next_ns);
 	dial_tick(p, peer, now_ns, waited, &next_ns);
 	if (!list_empty(&peer->conns) && !set_tick(p, peer, now_ns, &next_ns)) {
 		sock_count(peer->sn, stalled);
@@ -581,7 +581,7 @@ bool sock_set_is_stuck(struct sock_peer *peer, u64 now_ns)
 	struct sock_conn *c;
 
 	list_for_each_entry(c, &peer->conns, set)
-		if (is_stuck(c, now_ns) && c->stuck_ns + floor <= now_ns &&
+		if (conn_is_stuck(c, now_ns) && c->stuck_ns + floor <= now_ns &&
 		    READ_ONCE(c->last_rx_ns) + floor <= now_ns)
 			return true;
 	return false;

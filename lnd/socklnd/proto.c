@@ -252,8 +252,8 @@ static void unclaim(struct lnet_pass *p, struct sock_conn *c)
  * Requests the verdict on a message and follows it; @s begins behind the header. 0; 1: stop
  * reading; or -errno.
  */
-static int message(struct lnet_pass *p, struct sock_conn *c, struct batch *b, struct stage *s,
-		   const struct lnet_hdr *hdr, u64 cookie)
+static int conn_message_begin(struct lnet_pass *p, struct sock_conn *c, struct batch *b,
+			      struct stage *s, const struct lnet_hdr *hdr, u64 cookie)
 {
 	struct lnet_rx *rx = lnet_rx_needed(c->sn->ni, hdr) ? lnet_rx_get(p) : NULL;
 	enum lnet_verdict v = LNET_SKIP;
@@ -352,7 +352,7 @@ static int frame(struct lnet_pass *p, struct sock_conn *c, struct batch *b, stru
 	if (cookie && cookie < LNET_ZC_COOKIE_FIRST)
 		return frame_error(p, c, SOCK_C_bad_frame);
 	err = k.zc_cookie[1] ? take_zcack(p, c, &k) : 0;
-	return err ? err : message(p, c, b, s, &s->came.hdr, cookie);
+	return err ? err : conn_message_begin(p, c, b, s, &s->came.hdr, cookie);
 }
 
 static void take_payload(struct lnet_pass *p, struct sock_conn *c, struct batch *b, struct stage *s)
@@ -586,7 +586,8 @@ void sock_rx_abandon(struct lnet_pass *p, struct sock_conn *c)
 /* ---- ops ---- */
 
 /* L; true: the connection is lost, and the caller calls lnet_rx_done(PATH_LOST). */
-static bool payload_receive(struct lnet_pass *p, struct sock_ni *sn, struct lnet_rx *rx, bool skip)
+static bool conn_payload_receive(struct lnet_pass *p, struct sock_ni *sn, struct lnet_rx *rx,
+				 bool skip)
 {
 	struct sock_conn *c = rx->lnd[0];
 	struct sock_hold *h = rx->lnd[1];
@@ -621,7 +622,7 @@ void sock_receive(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx)
 	bool lost;
 
 	sock_lock(p, sn);
-	lost = payload_receive(p, sn, rx, rx->verdict != LNET_RECEIVE);
+	lost = conn_payload_receive(p, sn, rx, rx->verdict != LNET_RECEIVE);
 	sock_doorbell_flush(p, sn);
 	sock_unlock(p, sn);
 	if (lost)
@@ -629,7 +630,7 @@ void sock_receive(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx)
 }
 
 /* L; finds the receive of @rx without reading @rx, which may be freed. True: ended it. */
-static bool stop(struct sock_ni *sn, const struct lnet_rx *rx)
+static bool conn_receive_stop(struct sock_ni *sn, const struct lnet_rx *rx)
 {
 	struct sock_conn *c;
 	struct sock_hold *h;
@@ -661,7 +662,7 @@ void sock_rx_stop(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx)
 	bool taken;
 
 	sock_lock(p, sn);
-	taken = stop(sn, rx);
+	taken = conn_receive_stop(sn, rx);
 	sock_unlock(p, sn);
 	if (taken)
 		lnet_rx_done(p, rx, LNET_STOPPED);

@@ -100,20 +100,20 @@ static bool fits_share(const struct sock_ni *sn, const struct sock_host *host, u
 }
 
 /* True if a payload of @len bytes counts as one of a new address. */
-static bool is_new(const struct sock_host *host, u32 len)
+static bool host_is_new(const struct sock_host *host, u32 len)
 {
 	return !list_empty(&host->slow) || (!host->proven && len > SOCK_INLINE_MAX);
 }
 
 /* Without a least rate, no payload lags. */
-static bool is_full(const struct sock_ni *sn)
+static bool sock_ni_is_full(const struct sock_ni *sn)
 {
 	return READ_ONCE(sock_tun(sn)->receive_rate) && sn->nr_young + sn->nr_lags >= NEW_MAX;
 }
 
-static bool fits(const struct sock_ni *sn, const struct sock_host *host, u32 len)
+static bool payload_fits(const struct sock_ni *sn, const struct sock_host *host, u32 len)
 {
-	return fits_share(sn, host, len) && !(is_new(host, len) && is_full(sn));
+	return fits_share(sn, host, len) && !(host_is_new(host, len) && sock_ni_is_full(sn));
 }
 
 /* L; sets c->young, and counts in sn->nr_young the connections where it is true. */
@@ -127,7 +127,7 @@ static void grant(struct sock_conn *c, u32 len)
 {
 	struct sock_host *host = c->host;
 
-	set_young(c, is_new(host, len));
+	set_young(c, host_is_new(host, len));
 	c->claim = len;
 	host->receiving += len;
 	host->nr++;
@@ -135,14 +135,14 @@ static void grant(struct sock_conn *c, u32 len)
 }
 
 /* Resumes the first queued connections whose payloads fit. Their bytes are reserved. */
-static void wake(struct sock_ni *sn, struct sock_host *host)
+static void host_queue_resume(struct sock_ni *sn, struct sock_host *host)
 {
 	struct sock_conn *c;
 
 	list_del_init(&host->newcomer);
 	while (!list_empty(&host->queue)) {
 		c = list_first_entry(&host->queue, struct sock_conn, queued_at);
-		if (!fits(sn, host, c->claim)) {
+		if (!payload_fits(sn, host, c->claim)) {
 			if (fits_share(sn, host, c->claim))
 				list_add_tail(&host->newcomer, &sn->newcomers);
 			return;
@@ -157,8 +157,8 @@ static void wake(struct sock_ni *sn, struct sock_host *host)
 /* L; after sn->nr_young or sn->nr_lags was reduced. */
 static void wake_newcomers(struct sock_ni *sn)
 {
-	while (!list_empty(&sn->newcomers) && !is_full(sn))
-		wake(sn, list_first_entry(&sn->newcomers, struct sock_host, newcomer));
+	while (!list_empty(&sn->newcomers) && !sock_ni_is_full(sn))
+		host_queue_resume(sn, list_first_entry(&sn->newcomers, struct sock_host, newcomer));
 }
 
 bool sock_receive_claim(struct sock_conn *c, u32 len, bool force)
@@ -171,7 +171,7 @@ bool sock_receive_claim(struct sock_conn *c, u32 len, bool force)
 		c->reserved = false;
 		return true;
 	}
-	if (!force && (!list_empty(&host->queue) || !fits(c->sn, host, len))) {
+	if (!force && (!list_empty(&host->queue) || !payload_fits(c->sn, host, len))) {
 		if (fits_share(c->sn, host, len))
 			sock_count(c->sn, newcomer_waits);
 		else
@@ -180,7 +180,7 @@ bool sock_receive_claim(struct sock_conn *c, u32 len, bool force)
 		c->claim = len;
 		list_add_tail(&c->queued_at, &host->queue);
 		if (list_empty(&host->newcomer))
-			wake(c->sn, host);
+			host_queue_resume(c->sn, host);
 		return false;
 	}
 	grant(c, len);
@@ -209,7 +209,7 @@ void sock_receive_unclaim(struct sock_conn *c)
 	c->claim = 0;
 	c->reserved = false;
 	wake_newcomers(c->sn);
-	wake(c->sn, host);
+	host_queue_resume(c->sn, host);
 	sock_host_put(c->sn, host);
 }
 
@@ -234,7 +234,7 @@ void sock_host_shut(struct sock_conn *c)
 		c->claim = 0;
 	}
 	if (c->host)
-		wake(c->sn, c->host);
+		host_queue_resume(c->sn, c->host);
 	wake_newcomers(c->sn);
 }
 
@@ -302,7 +302,7 @@ static bool lags(const struct sock_conn *c)
 }
 
 /* L; updates c->lags. After SHORT_STEP_NS the payload is not young any more. */
-static void judge(struct sock_conn *c)
+static void conn_lag_update(struct sock_conn *c)
 {
 	set_lags(c, lags(c));
 	if (c->age_ns >= SHORT_STEP_NS && !c->reading)
@@ -318,7 +318,7 @@ static bool is_in_the_way(const struct sock_conn *c)
 }
 
 /* L; starts a pause, in which the node receives no payload from the address of @host. */
-static void slow_down(struct sock_ni *sn, struct sock_host *host)
+static void host_slow_down(struct sock_ni *sn, struct sock_host *host)
 {
 	if (!host || host->pause_ns)
 		return;
@@ -345,11 +345,11 @@ static u64 host_tick(struct sock_ni *sn, struct sock_host *host, u64 now_ns)
 		return host->pause_ns;
 	host->pause_ns = 0;
 	if (host->slow_ns > now_ns) {
-		wake(sn, host);
+		host_queue_resume(sn, host);
 		return host->slow_ns;
 	}
 	list_del_init(&host->slow);
-	wake(sn, host);
+	host_queue_resume(sn, host);
 	sock_host_put(sn, host);
 	return U64_MAX;
 }
@@ -376,11 +376,11 @@ bool sock_receive_is_late(struct sock_conn *c, u64 now_ns, u64 *next_ns)
 		return false;
 	longest = longest_ns(sock_tun(c->sn), READ_ONCE(c->want));
 	age(c);
-	judge(c);
+	conn_lag_update(c);
 	if (c->age_ns >= longest || is_in_the_way(c)) {
 		sock_count(c->sn, too_slow);
 		c->slow = true;
-		slow_down(c->sn, c->host);
+		host_slow_down(c->sn, c->host);
 		return true;
 	}
 	if (longest != U64_MAX)

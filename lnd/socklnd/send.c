@@ -180,7 +180,7 @@ static bool has_work(const struct sock_conn *c)
 }
 
 /* Encodes as much as there is room for. */
-static void fill(struct sock_conn *c)
+static void conn_out_fill(struct sock_conn *c)
 {
 	struct sock_before before = { NULL };
 	struct lnet_att *att;
@@ -316,7 +316,7 @@ static bool write_once(struct lnet_pass *p, struct sock_conn *c)
 	unsigned int nr;
 	ssize_t n;
 
-	fill(c);
+	conn_out_fill(c);
 	nr = c->nr_segs ? gather(c, vec) : 0;
 	if (!nr)
 		return false;

@@ -122,7 +122,7 @@ static bool ready(const struct stream *s)
 	       (c->want_write && (s->nr_out < SEND_BUFFER || s->reset));
 }
 
-static void wake(struct stream *s)
+static void stream_poll_schedule(struct stream *s)
 {
 	if (s->polled || !ready(s))
 		return;
@@ -130,7 +130,7 @@ static void wake(struct stream *s)
 	stream_at(s, 1, poll_event);
 }
 
-static void release(struct stream *s)
+static void stream_release(struct stream *s)
 {
 	struct sock_conn *c = s->c;
 
@@ -139,7 +139,7 @@ static void release(struct stream *s)
 	stream_put(s);
 }
 
-static void serve(struct stream *s)
+static void stream_serve(struct stream *s)
 {
 	struct sock_conn *c = s->c;
 	struct simsock_ni *si = sim_ni(c->sn);
@@ -161,10 +161,10 @@ static void poll_event(struct sim_world *w, void *arg, u64 num)
 	(void)num;
 	s->polled = false;
 	if (s->c && s->c->state != CONN_CLOSED)
-		serve(s);
+		stream_serve(s);
 	if (s->c && s->c->state == CONN_CLOSED && !s->c->writing)
-		release(s);
-	wake(s);
+		stream_release(s);
+	stream_poll_schedule(s);
 	stream_put(s);
 }
 
@@ -182,7 +182,7 @@ static void hear_reset(struct sim_world *w, void *arg, u64 num)
 	s->nr_out = s->nr_unacked = 0;
 	if (s->closed)
 		s->nr_in = 0;
-	wake(s);
+	stream_poll_schedule(s);
 	stream_put(s);
 }
 
@@ -192,7 +192,7 @@ static void send_reset(struct stream *s)
 		stream_at(s->other, simlnd_latency(s->w), hear_reset);
 }
 
-static void launch(struct stream *s)
+static void stream_launch(struct stream *s)
 {
 	struct sim_world *w = s->w;
 	struct simlnd_fate fate;
@@ -233,7 +233,7 @@ static void ack_event(struct sim_world *w, void *arg, u64 num)
 }
 
 /* Delivers the bytes at s->out that fit. Before a reset, flight_event() reduces their number. */
-static u32 deliver(struct stream *s, struct stream *to)
+static u32 stream_deliver(struct stream *s, struct stream *to)
 {
 	u32 nr = min(s->nr_out, RECV_BUFFER - to->nr_in);
 
@@ -268,22 +268,22 @@ static void flight_event(struct sim_world *w, void *arg, u64 num)
 		return;
 	}
 	if (simlnd_cut(w, s->rail, s->node, s->peer)) {
-		launch(s);
+		stream_launch(s);
 	} else if (!to || to->closed || to->reset) {
 		stream_at(s, simlnd_latency(w), hear_reset);
 	} else if (s->nr_out && simlnd_roll(w, SIM_BREAK, s->rail, s->node, s->peer)) {
 		s->nr_out = sim_below(&w->rng, s->nr_out + 1);
-		deliver(s, to);
+		stream_deliver(s, to);
 		break_stream(s);
 	} else {
-		deliver(s, to);
+		stream_deliver(s, to);
 		if (s->fin && !s->nr_out)
 			to->fin_seen = true;
-		wake(to);
+		stream_poll_schedule(to);
 		if (before > s->nr_out && s->nr_out)
-			launch(s);
+			stream_launch(s);
 	}
-	wake(s);
+	stream_poll_schedule(s);
 	stream_put(s);
 }
 
@@ -297,7 +297,7 @@ static u32 some(struct stream *s, u32 nr)
 	return nr;
 }
 
-static ssize_t io_write(struct sock_conn *c, const struct kvec *vec, unsigned int nr)
+static ssize_t simsock_io_write(struct sock_conn *c, const struct kvec *vec, unsigned int nr)
 {
 	struct stream *s = stream_of(c);
 	u32 room = some(s, SEND_BUFFER - s->nr_out), done = 0, len;
@@ -312,11 +312,11 @@ static ssize_t io_write(struct sock_conn *c, const struct kvec *vec, unsigned in
 		done += len;
 	}
 	s->nr_unacked += done;
-	launch(s);
+	stream_launch(s);
 	return done ? (ssize_t)done : -EAGAIN;
 }
 
-static ssize_t io_read(struct sock_conn *c, const struct kvec *vec, unsigned int nr)
+static ssize_t simsock_io_read(struct sock_conn *c, const struct kvec *vec, unsigned int nr)
 {
 	struct stream *s = stream_of(c);
 	bool full = s->nr_in == RECV_BUFFER;
@@ -333,18 +333,18 @@ static ssize_t io_read(struct sock_conn *c, const struct kvec *vec, unsigned int
 	memmove(s->in, s->in + done, s->nr_in - done);
 	s->nr_in -= done;
 	if (full && s->other)
-		launch(s->other);
+		stream_launch(s->other);
 	if (done)
 		return done;
 	return s->fin_seen ? 0 : -EAGAIN;
 }
 
-static void io_want(struct sock_conn *c)
+static void simsock_io_want(struct sock_conn *c)
 {
-	wake(stream_of(c));
+	stream_poll_schedule(stream_of(c));
 }
 
-static void io_shut(struct sock_conn *c, bool abort)
+static void simsock_io_shut(struct sock_conn *c, bool abort)
 {
 	struct stream *s = stream_of(c);
 
@@ -356,17 +356,17 @@ static void io_shut(struct sock_conn *c, bool abort)
 		s->reset = true;
 	} else {
 		s->fin = true;
-		launch(s);
+		stream_launch(s);
 	}
-	wake(s);
+	stream_poll_schedule(s);
 }
 
-static u64 io_unacked(struct sock_conn *c)
+static u64 simsock_io_unacked(struct sock_conn *c)
 {
 	return stream_of(c)->nr_unacked;
 }
 
-static void io_packets(struct sock_conn *c, u32 *sent, u32 *lost)
+static void simsock_io_packets(struct sock_conn *c, u32 *sent, u32 *lost)
 {
 	*sent = stream_of(c)->sent;
 	*lost = stream_of(c)->lost;
@@ -386,7 +386,7 @@ static void connected_event(struct sim_world *w, void *arg, u64 num)
 		sock_conn_connected(&p, s->c, -(int)num);
 		lnet_pass_end(&p);
 	}
-	wake(s);
+	stream_poll_schedule(s);
 	stream_put(s);
 }
 
@@ -401,7 +401,7 @@ static void answer_syn(struct stream *s, int err)
 	sim_at(w, w->now_ns + simlnd_latency(w), connected_event, s, err);
 }
 
-static void accept_setup(struct sock_conn *c, void *arg)
+static void simsock_accept_setup(struct sock_conn *c, void *arg)
 {
 	((struct conn_io *)c->io)->s = arg;
 }
@@ -416,7 +416,7 @@ static void accept_syn(struct simsock_ni *si, struct stream *s)
 	lnet_pass_begin(&p, si->sn.ln, LNET_PASS_DRIVER);
 	sim_nid(&nid, s->node, s->rail);
 	memcpy(from.addr, nid.addr, sizeof(nid.addr[0]));
-	to->c = sock_accepted(&p, &si->sn, &from, accept_setup, to);
+	to->c = sock_accepted(&p, &si->sn, &from, simsock_accept_setup, to);
 	lnet_pass_end(&p);
 	if (!to->c) {
 		stream_put(to);
@@ -451,7 +451,7 @@ static void syn_event(struct sim_world *w, void *arg, u64 num)
 	stream_put(s);
 }
 
-static int io_dial(struct sock_conn *c, const struct lnet_nid *to)
+static int simsock_io_dial(struct sock_conn *c, const struct lnet_nid *to)
 {
 	struct simsock_ni *si = sim_ni(c->sn);
 	struct stream *s;
@@ -485,7 +485,7 @@ static void tick_event(struct sim_world *w, void *arg, u64 num)
 	lnet_pass_end(&p);
 }
 
-static void io_arm(struct sock_ni *sn, u64 when_ns)
+static void simsock_io_arm(struct sock_ni *sn, u64 when_ns)
 {
 	struct simsock_ni *si = sim_ni(sn);
 
@@ -498,19 +498,19 @@ static void io_arm(struct sock_ni *sn, u64 when_ns)
 
 static const struct sock_io sim_io = {
 	.conn_size = sizeof(struct conn_io),
-	.dial = io_dial,
-	.write = io_write,
-	.read = io_read,
-	.want = io_want,
-	.shut = io_shut,
-	.unacked = io_unacked,
-	.packets = io_packets,
-	.arm = io_arm,
+	.dial = simsock_io_dial,
+	.write = simsock_io_write,
+	.read = simsock_io_read,
+	.want = simsock_io_want,
+	.shut = simsock_io_shut,
+	.unacked = simsock_io_unacked,
+	.packets = simsock_io_packets,
+	.arm = simsock_io_arm,
 };
 
 /* ---- an NI ----------------------------------------------------------------------------------- */
 
-static int ni_start(struct lnet_ni *ni)
+static int simsock_ni_start(struct lnet_ni *ni)
 {
 	struct simsock_ni *si = lnet_ni_priv(ni);
 	u32 n;
@@ -530,7 +530,7 @@ static int ni_start(struct lnet_ni *ni)
 	return sock_ni_init(&si->sn, ni, &sim_io);
 }
 
-static void ni_stop(struct lnet_ni *ni)
+static void simsock_ni_stop(struct lnet_ni *ni)
 {
 	struct simsock_ni *si = lnet_ni_priv(ni);
 	struct sock_conn *c, *next;
@@ -542,12 +542,12 @@ static void ni_stop(struct lnet_ni *ni)
 	sock_ni_stop(&p, &si->sn);
 	lnet_pass_end(&p);
 	list_for_each_entry_safe(c, next, &si->sn.conns, all)
-		release(stream_of(c));
+		stream_release(stream_of(c));
 	sock_ni_fini(&si->sn);
 	kfree(si->staging);
 }
 
-static int send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att)
+static int simsock_send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att)
 {
 	struct simsock_ni *si = lnet_ni_priv(ni);
 	struct lnet_hdr hdr;
@@ -584,9 +584,9 @@ const struct lnet_lnd_ops simsock_ops = {
 	.peer_credits = 8,
 	.peer_buffer_credits = 0,
 	.credits = 256,
-	.ni_start = ni_start,
-	.ni_stop = ni_stop,
-	.send = send,
+	.ni_start = simsock_ni_start,
+	.ni_stop = simsock_ni_stop,
+	.send = simsock_send,
 	.flush = sock_flush,
 	.cancel = sock_cancel,
 	.receive = sock_receive,

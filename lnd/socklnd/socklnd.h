@@ -186,7 +186,7 @@ struct sock_ni {
 	u64 hosts_ns;			/* first event of a host in @slow; U64_MAX: none */
 	u32 nr_lags;			/* connections with c->lags */
 	u32 nr_young;			/* connections with c->young */
-	struct list_head newcomers;	/* hosts waiting until is_full() is false */
+	struct list_head newcomers;	/* hosts waiting until sock_ni_is_full() is false */
 	struct list_head pins;
 	u8 *pool[SOCK_OUT_POOL];
 	u32 nr_pool;

@@ -27,7 +27,7 @@ u32 sock_table_hash(const struct sock_table *t, const void *addr, unsigned int l
 	return lnet_hash_bytes(addr, len, t->key) >> 32;
 }
 
-static void grow(struct sock_table *t)
+static void sock_table_grow(struct sock_table *t)
 {
 	struct hlist_head *old = t->heads;
 	unsigned int i, nr = 1U << t->bits;
@@ -58,7 +58,7 @@ void sock_table_add(struct sock_table *t, struct sock_node *node, u32 hash)
 	node->hash = hash;
 	hlist_add_head(&node->link, sock_table_chain(t, hash));
 	t->nr++;
-	grow(t);
+	sock_table_grow(t);
 }
 
 void sock_table_del(struct sock_table *t, struct sock_node *node)

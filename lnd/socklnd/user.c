@@ -36,7 +36,7 @@ u32 user_events_of(const struct sock_conn *c)
 	return c->want_write ? events | EPOLLOUT : events;
 }
 
-static int io_dial(struct sock_conn *c, const struct lnet_nid *to)
+static int user_io_dial(struct sock_conn *c, const struct lnet_nid *to)
 {
 	struct user_ni *un = user_ni(c->sn);
 	struct user_conn *uc = user_conn(c);
@@ -58,7 +58,7 @@ static int io_dial(struct sock_conn *c, const struct lnet_nid *to)
 static_assert(sizeof(struct kvec) == sizeof(struct iovec) &&
 	      offsetof(struct kvec, iov_len) == offsetof(struct iovec, iov_len), "kvec is iovec");
 
-static ssize_t io_write(struct sock_conn *c, const struct kvec *vec, unsigned int nr)
+static ssize_t user_io_write(struct sock_conn *c, const struct kvec *vec, unsigned int nr)
 {
 	struct msghdr msg = { .msg_iov = (struct iovec *)vec, .msg_iovlen = nr };
 	const int flags = MSG_NOSIGNAL | MSG_DONTWAIT;
@@ -72,7 +72,7 @@ static ssize_t io_write(struct sock_conn *c, const struct kvec *vec, unsigned in
 	return n < 0 ? -errno : n;
 }
 
-static ssize_t read_some(int fd, void *to, size_t size)
+static ssize_t user_socket_read(int fd, void *to, size_t size)
 {
 	ssize_t n;
 
@@ -82,7 +82,7 @@ static ssize_t read_some(int fd, void *to, size_t size)
 	return n < 0 ? -errno : n;
 }
 
-static u64 clock_ns(const struct user_ni *un)
+static u64 user_ni_now_ns(const struct user_ni *un)
 {
 	return un->env->ops->now_ns(un->env);
 }
@@ -99,21 +99,21 @@ static void look_later(struct sock_conn *c, const struct kvec *vec, unsigned int
 
 	for (i = 0; i < nr; i++)
 		missing += vec[i].iov_len;
-	uc->quiet_ns = clock_ns(user_ni(c->sn)) +
+	uc->quiet_ns = user_ni_now_ns(user_ni(c->sn)) +
 		       min_t(u64, missing / QUIET_BYTES_PER_NS, QUIET_MAX_NS);
 }
 
-static bool is_quiet(struct user_ni *un, struct user_conn *uc)
+static bool user_conn_is_quiet(struct user_ni *un, struct user_conn *uc)
 {
 	if (!uc->quiet_ns)
 		return false;
-	if (clock_ns(un) < uc->quiet_ns)
+	if (user_ni_now_ns(un) < uc->quiet_ns)
 		return true;
 	uc->quiet_ns = 0;
 	return false;
 }
 
-static ssize_t io_read(struct sock_conn *c, const struct kvec *vec, unsigned int nr)
+static ssize_t user_io_read(struct sock_conn *c, const struct kvec *vec, unsigned int nr)
 {
 	struct msghdr msg = { .msg_iov = (struct iovec *)vec, .msg_iovlen = nr };
 	struct user_conn *uc = user_conn(c);
@@ -124,7 +124,7 @@ static ssize_t io_read(struct sock_conn *c, const struct kvec *vec, unsigned int
 		return uc->ahead;
 	}
 	if (nr == 1)
-		return read_some(uc->poll.fd, vec->iov_base, vec->iov_len);
+		return user_socket_read(uc->poll.fd, vec->iov_base, vec->iov_len);
 	do
 		n = recvmsg(uc->poll.fd, &msg, MSG_DONTWAIT);
 	while (n < 0 && errno == EINTR);
@@ -145,7 +145,7 @@ static bool in_vain(struct user_ni *un, struct sock_conn *c)
 
 	if (READ_ONCE(c->state) != CONN_OPEN || READ_ONCE(c->waits) || !sock_conn_between(c))
 		return false;
-	uc->ahead = read_some(uc->poll.fd, un->staging, sock_read_ahead(c, SOCK_STAGING));
+	uc->ahead = user_socket_read(uc->poll.fd, un->staging, sock_read_ahead(c, SOCK_STAGING));
 	uc->is_ahead = uc->ahead != -EAGAIN;
 	return !uc->is_ahead;
 }
@@ -156,12 +156,12 @@ static void io_opened(struct sock_conn *c)
 		user_socket_small(user_ni(c->sn), user_conn(c)->poll.fd);
 }
 
-static void io_want(struct sock_conn *c)
+static void user_io_want(struct sock_conn *c)
 {
 	lnet_env_poll_mod(user_ni(c->sn)->env, &user_conn(c)->poll, user_events_of(c));
 }
 
-static void io_shut(struct sock_conn *c, bool abort)
+static void user_io_shut(struct sock_conn *c, bool abort)
 {
 	struct linger linger = { .l_onoff = 1, .l_linger = 0 };
 	struct user_ni *un = user_ni(c->sn);
@@ -175,12 +175,12 @@ static void io_shut(struct sock_conn *c, bool abort)
 	sock_arm(c->sn, 0);
 }
 
-static void io_finish(struct sock_conn *c)
+static void user_io_finish(struct sock_conn *c)
 {
 	shutdown(user_conn(c)->poll.fd, SHUT_WR);
 }
 
-static u64 io_unacked(struct sock_conn *c)
+static u64 user_io_unacked(struct sock_conn *c)
 {
 	int nr = 0;
 
@@ -188,7 +188,7 @@ static u64 io_unacked(struct sock_conn *c)
 }
 
 /* Moves the timer only to an earlier time; a tick that is too early does nothing. */
-static void io_arm(struct sock_ni *sn, u64 when_ns)
+static void user_io_arm(struct sock_ni *sn, u64 when_ns)
 {
 	struct user_ni *un = user_ni(sn);
 	struct itimerspec when = { .it_value = { .tv_nsec = 1 } };
@@ -205,22 +205,22 @@ static void io_arm(struct sock_ni *sn, u64 when_ns)
 
 static const struct sock_io user_io = {
 	.conn_size = sizeof(struct user_conn),
-	.dial = io_dial,
-	.write = io_write,
-	.read = io_read,
+	.dial = user_io_dial,
+	.write = user_io_write,
+	.read = user_io_read,
 	.opened = io_opened,
-	.want = io_want,
-	.shut = io_shut,
-	.finish = io_finish,
-	.unacked = io_unacked,
+	.want = user_io_want,
+	.shut = user_io_shut,
+	.finish = user_io_finish,
+	.unacked = user_io_unacked,
 	.packets = user_packets,
-	.arm = io_arm,
+	.arm = user_io_arm,
 };
 
 /* ---- turns of the poller ---- */
 
 /* Frees the descriptor of a closed connection that was claimed. */
-static void release(struct user_ni *un, struct sock_conn *c)
+static void user_conn_release(struct user_ni *un, struct sock_conn *c)
 {
 	struct user_conn *uc = user_conn(c);
 
@@ -233,7 +233,7 @@ static void release(struct user_ni *un, struct sock_conn *c)
  * L; claims a closed connection, so that only the caller releases it. Skips one that a thread still
  * writes.
  */
-static struct sock_conn *claim_closed(struct user_ni *un)
+static struct sock_conn *user_conn_claim_closed(struct user_ni *un)
 {
 	struct sock_conn *c;
 
@@ -251,7 +251,8 @@ static struct sock_conn *claim_closed(struct user_ni *un)
 	return NULL;
 }
 
-/* A thread here uses @un after the last release, so ni_stop() waits until nr_releasing is 0. */
+/* A thread here uses @un after the last release, so user_ni_stop() waits until nr_releasing is 0.
+ */
 void user_release_closed(struct user_ni *un)
 {
 	struct sock_conn *c;
@@ -260,9 +261,9 @@ void user_release_closed(struct user_ni *un)
 		return;
 	mutex_lock(&un->sn.lock);
 	un->nr_releasing++;
-	while ((c = claim_closed(un))) {
+	while ((c = user_conn_claim_closed(un))) {
 		mutex_unlock(&un->sn.lock);
-		release(un, c);
+		user_conn_release(un, c);
 		mutex_lock(&un->sn.lock);
 	}
 	un->nr_releasing--;
@@ -289,7 +290,8 @@ bool user_conn_ready(struct lnet_poll *poll, u32 events)
 		user_release_closed(un);
 		return true;
 	}
-	if (events == EPOLLIN && !READ_ONCE(un->nr_closed) && (is_quiet(un, uc) || in_vain(un, c)))
+	if (events == EPOLLIN && !READ_ONCE(un->nr_closed) &&
+	    (user_conn_is_quiet(un, uc) || in_vain(un, c)))
 		return false;
 	lnet_pass_begin(&p, c->sn->ln, LNET_PASS_DRIVER);
 	if (READ_ONCE(c->state) == CONN_CONNECTING) {
@@ -353,7 +355,7 @@ static void close_poll(struct user_ni *un, struct lnet_poll *poll)
 		close(poll->fd);
 }
 
-static void stop_all(struct user_ni *un)
+static void user_ni_fini(struct user_ni *un)
 {
 	user_listener_stop(un);
 	user_link_stop(&un->link, un);
@@ -376,7 +378,7 @@ static void set_caps(struct sock_ni *sn)
 	sn->opens_cap = max_t(u32, files.rlim_cur / 4 * 3, 16);
 }
 
-static int ni_start(struct lnet_ni *ni)
+static int user_ni_start(struct lnet_ni *ni)
 {
 	struct user_ni *un = lnet_ni_priv(ni);
 	int err;
@@ -397,7 +399,7 @@ static int ni_start(struct lnet_ni *ni)
 	if (!err)
 		err = user_link_start(&un->link, un);
 	if (err)
-		stop_all(un);
+		user_ni_fini(un);
 	return err;
 }
 
@@ -411,7 +413,7 @@ static bool is_last_released(struct user_ni *un)
 	return last;
 }
 
-static void ni_stop(struct lnet_ni *ni)
+static void user_ni_stop(struct lnet_ni *ni)
 {
 	struct user_ni *un = lnet_ni_priv(ni);
 	struct lnet_pass p;
@@ -426,7 +428,7 @@ static void ni_stop(struct lnet_ni *ni)
 		if (!is_last_released(un))
 			usleep(100);	/* a thread still writes, or releases */
 	}
-	stop_all(un);
+	user_ni_fini(un);
 }
 
 const struct lnet_lnd_ops lnet_socklnd_ops = {
@@ -438,9 +440,9 @@ const struct lnet_lnd_ops lnet_socklnd_ops = {
 	.peer_credits = 8,
 	.peer_buffer_credits = 0,
 	.credits = 256,
-	.ni_start = ni_start,
+	.ni_start = user_ni_start,
 	.ni_close = sock_ni_close,
-	.ni_stop = ni_stop,
+	.ni_stop = user_ni_stop,
 	.send = sock_send,
 	.send_list = sock_send_list,
 	.flush = sock_flush,

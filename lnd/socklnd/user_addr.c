@@ -6,7 +6,7 @@
 
 #define BACKLOG 1024	/* a long queue does not delay new ones; the system may permit less */
 
-static void set_int(int fd, int level, int name, int value)
+static void user_option_set_int(int fd, int level, int name, int value)
 {
 	/* Options improve speed or failure detection; none is required. */
 	if (setsockopt(fd, level, name, &value, sizeof(value)))
@@ -14,7 +14,7 @@ static void set_int(int fd, int level, int name, int value)
 			 strerror(errno));
 }
 
-static void set_congestion(const struct user_ni *un, int fd)
+static void user_congestion_set(const struct user_ni *un, int fd)
 {
 	u64 which = READ_ONCE(sock_tun(&un->sn)->congestion);
 
@@ -27,14 +27,14 @@ static void set_congestion(const struct user_ni *un, int fd)
 
 void user_socket_options(struct user_ni *un, int fd)
 {
-	set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-	set_int(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
-	set_int(fd, IPPROTO_TCP, TCP_KEEPIDLE, 30);
-	set_int(fd, IPPROTO_TCP, TCP_KEEPINTVL, 5);
-	set_int(fd, IPPROTO_TCP, TCP_KEEPCNT, 5);
-	set_congestion(un, fd);
+	user_option_set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+	user_option_set_int(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+	user_option_set_int(fd, IPPROTO_TCP, TCP_KEEPIDLE, 30);
+	user_option_set_int(fd, IPPROTO_TCP, TCP_KEEPINTVL, 5);
+	user_option_set_int(fd, IPPROTO_TCP, TCP_KEEPCNT, 5);
+	user_congestion_set(un, fd);
 	if (un->sn.ni->tos >= 0 && un->sn.nid.size == 0)
-		set_int(fd, IPPROTO_IP, IP_TOS, un->sn.ni->tos);
+		user_option_set_int(fd, IPPROTO_IP, IP_TOS, un->sn.ni->tos);
 }
 
 /*
@@ -47,7 +47,7 @@ void user_socket_small(struct user_ni *un, int fd)
 	u64 bytes = READ_ONCE(sock_tun(&un->sn)->small_rx_buffer);
 
 	if (bytes)
-		set_int(fd, SOL_SOCKET, SO_RCVBUF, (int)bytes);
+		user_option_set_int(fd, SOL_SOCKET, SO_RCVBUF, (int)bytes);
 }
 
 static int socket_new(const struct sock_addr *addr)
@@ -56,9 +56,9 @@ static int socket_new(const struct sock_addr *addr)
 
 	if (fd < 0)
 		return -errno;
-	set_int(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+	user_option_set_int(fd, SOL_SOCKET, SO_REUSEADDR, 1);
 	if (addr->sa.sa_family == AF_INET6)
-		set_int(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
+		user_option_set_int(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
 	return fd;
 }
 
@@ -74,14 +74,14 @@ static int bind_port(const struct user_ni *un, int fd, u16 port)
  * Returns a connecting socket. -EADDRNOTAVAIL: no interface has the address. -EADDRINUSE: this NI
  * or another one of the address uses the port, perhaps only towards @to.
  */
-static int try_port(struct user_ni *un, const struct sock_addr *to, u16 port)
+static int user_port_connect(struct user_ni *un, const struct sock_addr *to, u16 port)
 {
 	int fd = socket_new(to), err;
 
 	if (fd < 0)
 		return fd;
 	if (!port)
-		set_int(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
+		user_option_set_int(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
 	user_socket_options(un, fd);
 	err = bind_port(un, fd, port);
 	if (!err && connect(fd, &to->sa, to->len) && errno != EINPROGRESS)
@@ -102,7 +102,7 @@ static int dial_reserved(struct user_ni *un, const struct sock_addr *to)
 		u16 port = un->port;
 
 		un->port = port > LNET_PORT_RESERVED_MIN ? port - 1 : LNET_PORT_RESERVED_MAX;
-		fd = try_port(un, to, port);
+		fd = user_port_connect(un, to, port);
 		if (fd != -EADDRINUSE)
 			return fd;
 	}
@@ -118,7 +118,7 @@ int user_socket_dial(struct user_ni *un, const struct sock_addr *to)
 	if (fd != -EACCES && fd != -EPERM)
 		return fd;
 	un->port = 0;
-	return try_port(un, to, 0);
+	return user_port_connect(un, to, 0);
 }
 
 int user_socket_listen(struct user_ni *un, u16 port)
@@ -130,7 +130,7 @@ int user_socket_listen(struct user_ni *un, u16 port)
 	fd = socket_new(&at);
 	if (fd < 0)
 		return fd;
-	set_congestion(un, fd);
+	user_congestion_set(un, fd);
 	if (!bind(fd, &at.sa, at.len) && !listen(fd, BACKLOG))
 		return fd;
 	err = -errno;

@@ -18,7 +18,7 @@ struct accepted {
 	int fd, err;
 };
 
-static void accept_setup(struct sock_conn *c, void *arg)
+static void user_accept_setup(struct sock_conn *c, void *arg)
 {
 	struct user_conn *uc = user_conn(c);
 	struct accepted *a = arg;
@@ -30,10 +30,11 @@ static void accept_setup(struct sock_conn *c, void *arg)
 }
 
 /* Takes ownership of @fd. */
-static void adopt(struct lnet_pass *p, struct user_ni *un, int fd, const struct sock_from *from)
+static void user_socket_adopt(struct lnet_pass *p, struct user_ni *un, int fd,
+			      const struct sock_from *from)
 {
 	struct accepted a = { .un = un, .fd = fd };
-	struct sock_conn *c = sock_accepted(p, &un->sn, from, accept_setup, &a);
+	struct sock_conn *c = sock_accepted(p, &un->sn, from, user_accept_setup, &a);
 
 	if (!c) {
 		close(fd);
@@ -44,7 +45,7 @@ static void adopt(struct lnet_pass *p, struct user_ni *un, int fd, const struct 
 	}
 }
 
-static bool is_want(int err)
+static bool user_is_shortage(int err)
 {
 	return err == EMFILE || err == ENFILE || err == ENOMEM || err == ENOBUFS;
 }
@@ -78,18 +79,18 @@ void user_listener_turn(struct lnet_pass *p, struct user_ni *un)
 		lnet_env_poll_mod(un->env, &un->listener, EPOLLIN);
 }
 
-static bool accept_one(struct lnet_pass *p, struct user_ni *un)
+static bool user_accept_one(struct lnet_pass *p, struct user_ni *un)
 {
 	struct sock_addr addr = { .len = sizeof(addr.in6) };
 	int fd = accept4(un->listener.fd, &addr.sa, &addr.len, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	struct sock_from from;
 
-	if (fd < 0 && is_want(errno))
+	if (fd < 0 && user_is_shortage(errno))
 		pause_accepting(p, un, errno);
 	if (fd < 0)
 		return false;
 	sock_from_addr(&from, &addr, &un->sn.nid);
-	adopt(p, un, fd, &from);
+	user_socket_adopt(p, un, fd, &from);
 	return true;
 }
 
@@ -100,7 +101,7 @@ static bool listener_ready(struct lnet_poll *poll, u32 events)
 	unsigned int nr = 0;
 
 	lnet_pass_begin(&p, un->sn.ln, LNET_PASS_DRIVER);
-	while (nr < ACCEPTS_MAX && accept_one(&p, un))
+	while (nr < ACCEPTS_MAX && user_accept_one(&p, un))
 		nr++;
 	lnet_pass_end(&p);
 	user_release_closed(un);
@@ -119,7 +120,7 @@ static void await(struct user_conn *uc, int need)
 /*
  * Moves the socket, of which nothing was read, from @c to @other under a new descriptor. Closes @c.
  */
-static void hand_on(struct lnet_pass *p, struct sock_conn *c, struct sock_ni *other)
+static void user_socket_move(struct lnet_pass *p, struct sock_conn *c, struct sock_ni *other)
 {
 	struct linger off = { .l_onoff = 0 };
 	struct sock_from from;
@@ -141,7 +142,7 @@ static void hand_on(struct lnet_pass *p, struct sock_conn *c, struct sock_ni *ot
 		return;
 	}
 	setsockopt(fd, SOL_SOCKET, SO_LINGER, &off, sizeof(off));	/* set by the close */
-	adopt(p, user_ni(other), fd, &from);
+	user_socket_adopt(p, user_ni(other), fd, &from);
 }
 
 bool user_request_ready(struct lnet_pass *p, struct sock_conn *c)
@@ -166,7 +167,7 @@ bool user_request_ready(struct lnet_pass *p, struct sock_conn *c)
 	other = what == LNET_ACR_OK ? sock_ni_named(c->sn, &acr.nid) : NULL;
 	if (!other)
 		return false;
-	hand_on(p, c, other);
+	user_socket_move(p, c, other);
 	lnet_pass_relax(p);
 	sock_ni_adopted(other);
 	return true;
@@ -174,7 +175,7 @@ bool user_request_ready(struct lnet_pass *p, struct sock_conn *c)
 
 /* ---- the listener: configuration mutex held ---- */
 
-static void say_why(const struct lnet_ni *ni, u16 port, int err)
+static void user_listen_report(const struct lnet_ni *ni, u16 port, int err)
 {
 	char nid[LNET_NIDSTR_SIZE];
 
@@ -195,7 +196,7 @@ static void say_why(const struct lnet_ni *ni, u16 port, int err)
 }
 
 /* Another NI of this address and port, with the listener or without; NULL: none. */
-static struct user_ni *sharer(struct user_ni *un, bool listens)
+static struct user_ni *user_ni_sharer(struct user_ni *un, bool listens)
 {
 	const struct lnet_ni *mine = un->sn.ni;
 	struct lnet_ni *ni;
@@ -210,7 +211,7 @@ static struct user_ni *sharer(struct user_ni *un, bool listens)
 	return NULL;
 }
 
-static int listen_here(struct user_ni *un, int fd)
+static int user_listener_install(struct user_ni *un, int fd)
 {
 	un->listener.fd = fd;
 	un->listener.ready = listener_ready;
@@ -226,25 +227,25 @@ int user_listener_start(struct user_ni *un)
 	if (!READ_ONCE(sock_tun(&un->sn)->accept))
 		return 0;
 	un->listen_port = port;
-	if (sharer(un, true))
+	if (user_ni_sharer(un, true))
 		return 0;
 	fd = user_socket_listen(un, port);
 	if (fd < 0) {
-		say_why(un->sn.ni, port, fd);
+		user_listen_report(un->sn.ni, port, fd);
 		return fd;
 	}
-	return listen_here(un, fd);
+	return user_listener_install(un, fd);
 }
 
 /* Moves the listener to @heir, with the connections in its queue. */
 static void pass_listener(struct user_ni *un, struct user_ni *heir)
 {
-	int err = listen_here(heir, un->listener.fd);
+	int err = user_listener_install(heir, un->listener.fd);
 
 	un->listener.fd = -1;
 	if (!err)
 		return;
-	say_why(heir->sn.ni, heir->listen_port, err);
+	user_listen_report(heir->sn.ni, heir->listen_port, err);
 	close(heir->listener.fd);
 	heir->listener.fd = -1;
 }
@@ -257,7 +258,7 @@ void user_listener_stop(struct user_ni *un)
 	lnet_env_poll_del(un->env, &un->listener);
 	if (un->listener.fd < 0)
 		return;
-	heir = sharer(un, false);
+	heir = user_ni_sharer(un, false);
 	if (heir)
 		pass_listener(un, heir);
 	else
