@@ -40,7 +40,7 @@ static u64 tick_of(u64 when_ns)
 	return tick + ((when_ns & ((1ULL << LNET_TICK_SHIFT) - 1)) != 0);
 }
 
-static void place(struct lnet_wheel *w, struct lnet_timer *t, u64 tick)
+static void wheel_timer_place(struct lnet_wheel *w, struct lnet_timer *t, u64 tick)
 {
 	u64 ahead = tick - w->now_tick;
 	unsigned int level = 0, ix;
@@ -91,7 +91,7 @@ void lnet_timer_set(struct lnet_wheel *w, struct lnet_timer *t, u64 when_ns)
 	lnet_timer_cancel(w, t);
 	t->when_ns = when_ns;
 	w->soonest_ns = min(w->soonest_ns, when_ns);
-	place(w, t, max(tick, w->now_tick + 1));
+	wheel_timer_place(w, t, max(tick, w->now_tick + 1));
 	w->nr++;
 }
 
@@ -177,14 +177,14 @@ static unsigned int expire_begun(struct lnet_wheel *w, struct list_head *due, un
 			continue;
 		}
 		list_del_init(&t->link);
-		place(w, t, tick);
+		wheel_timer_place(w, t, tick);
 		(*moves)--;
 	}
 	return nr;
 }
 
-static unsigned int expire_queue(struct lnet_wheel *w, u64 now_ns, struct list_head *due,
-				 unsigned int max)
+static unsigned int wheel_queue_expire(struct lnet_wheel *w, u64 now_ns, struct list_head *due,
+				       unsigned int max)
 {
 	struct lnet_timer *t, *next;
 	unsigned int nr = 0;
@@ -229,8 +229,8 @@ static unsigned int expire_wheel(struct lnet_wheel *w, u64 now_ns, struct list_h
 unsigned int lnet_wheel_advance(struct lnet_wheel *w, u64 now_ns, struct list_head *due,
 				unsigned int max)
 {
-	unsigned int nr = expire_queue(w, now_ns, due, max / 2);
+	unsigned int nr = wheel_queue_expire(w, now_ns, due, max / 2);
 
 	nr += expire_wheel(w, now_ns, due, max - nr);
-	return nr + expire_queue(w, now_ns, due, max - nr);
+	return nr + wheel_queue_expire(w, now_ns, due, max - nr);
 }

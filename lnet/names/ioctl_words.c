@@ -12,7 +12,7 @@ struct out {
 	unsigned int nr, max;
 };
 
-static void put(struct out *o, u32 word)
+static void word_append(struct out *o, u32 word)
 {
 	if (o->nr < o->max)
 		o->words[o->nr] = word;
@@ -22,11 +22,11 @@ static void put(struct out *o, u32 word)
 /* Writes the number of ranges, and the ranges. */
 static void put_ranges(struct out *o, const struct lnet_nidlist_expr *range, unsigned int nr)
 {
-	put(o, nr);
+	word_append(o, nr);
 	for (; nr; nr--, range++) {
-		put(o, range->lo);
-		put(o, range->hi);
-		put(o, range->stride);
+		word_append(o, range->lo);
+		word_append(o, range->hi);
+		word_append(o, range->stride);
 	}
 }
 
@@ -58,8 +58,8 @@ int lnet_nidlist_words(const struct lnet_nidlist *list, bool net_alone, u32 *wor
 
 	if (item->kind == ITEM_MASK && item->large)
 		return -EOPNOTSUPP;
-	put(&o, nr);
-	put(&o, lnet_net_type(item->net));
+	word_append(&o, nr);
+	word_append(&o, lnet_net_type(item->net));
 	if (item->num.nr)
 		put_ranges(&o, list->exprs + item->num.first, item->num.nr);
 	else
@@ -79,7 +79,7 @@ struct in {
 	int err;
 };
 
-static u32 take(struct in *in)
+static u32 word_take(struct in *in)
 {
 	if (in->at < in->nr)
 		return in->words[in->at++];
@@ -87,7 +87,7 @@ static u32 take(struct in *in)
 	return 0;
 }
 
-static __printf(2, 3) void say(struct in *in, const char *fmt, ...)
+static __printf(2, 3) void text_append(struct in *in, const char *fmt, ...)
 {
 	unsigned int room = in->size - in->len;
 	va_list args;
@@ -117,18 +117,18 @@ static void say_ranges(struct in *in, u32 nr, u64 limit)
 	}
 	in->at += nr * RANGE;
 	if (nr == 1 && !range[0] && range[1] == limit && range[2] == 1) {
-		say(in, "*");
+		text_append(in, "*");
 		return;
 	}
 	alone = nr == 1 && range[0] == range[1];
 	for (i = 0; i < nr; i++, range += RANGE) {
-		say(in, "%s%u", i ? "," : alone ? "" : "[", range[0]);
+		text_append(in, "%s%u", i ? "," : alone ? "" : "[", range[0]);
 		if (range[1] != range[0])
-			say(in, "-%u", range[1]);
+			text_append(in, "-%u", range[1]);
 		if (range[1] != range[0] && range[2] != 1)
-			say(in, "/%u", range[2]);
+			text_append(in, "/%u", range[2]);
 	}
-	say(in, "%s", alone ? "" : "]");
+	text_append(in, "%s", alone ? "" : "]");
 }
 
 /* The address precedes the net in the text, and follows it in the words of an ioctl. */
@@ -136,23 +136,23 @@ int lnet_nidlist_unwords(const u32 *words, unsigned int nr, char *text, unsigned
 {
 	struct in in = { .words = words, .nr = nr, .text = text, .size = size }, net;
 	char name[LNET_NIDSTR_SIZE];
-	u32 parts = take(&in), type = take(&in), nets = take(&in), i;
+	u32 parts = word_take(&in), type = word_take(&in), nets = word_take(&in), i;
 
 	if (in.err || parts > 4 || type > 0xffff || nets > (in.nr - in.at) / RANGE)
 		return -EINVAL;
 	net = in;
 	in.at += nets * RANGE;
 	for (i = 0; i < parts && !in.err; i++) {
-		say(&in, "%s", i ? "." : "");
-		say_ranges(&in, take(&in), parts == 1 ? U32_MAX : 255);
+		text_append(&in, "%s", i ? "." : "");
+		say_ranges(&in, word_take(&in), parts == 1 ? U32_MAX : 255);
 	}
-	say(&in, "%s", parts ? "@" : "");
+	text_append(&in, "%s", parts ? "@" : "");
 	net.len = in.len;
 	net.err = in.err;
 	lnet_net_str(type << 16, name);
 	if (name[0] == '<')
 		return -EINVAL;
-	say(&net, "%s", name);
+	text_append(&net, "%s", name);
 	if (nets)
 		say_ranges(&net, nets, U64_MAX);
 	return net.err ? net.err : (int)in.at;

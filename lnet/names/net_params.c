@@ -13,7 +13,7 @@ static const char *spaces(const char *at)
 	return at;
 }
 
-static bool take(const char **at, char c)
+static bool param_take_char(const char **at, char c)
 {
 	*at = spaces(*at);
 	if (**at != c)
@@ -22,7 +22,7 @@ static bool take(const char **at, char c)
 	return true;
 }
 
-static int number(const char **at, unsigned int *value)
+static int param_take_number(const char **at, unsigned int *value)
 {
 	const char *from;
 
@@ -41,21 +41,21 @@ int lnet_ranges_take(const char **at, unsigned long *bits, unsigned int nr)
 	int rc;
 
 	do {			/* n, n-m or n-m/s */
-		rc = number(at, &i);
+		rc = param_take_number(at, &i);
 		last = i;
 		step = 1;
-		if (!rc && take(at, '-'))
-			rc = number(at, &last);
-		if (!rc && take(at, '/'))
-			rc = number(at, &step);
+		if (!rc && param_take_char(at, '-'))
+			rc = param_take_number(at, &last);
+		if (!rc && param_take_char(at, '/'))
+			rc = param_take_number(at, &step);
 		if (rc || last < i || !step)
 			return rc ? rc : -EINVAL;
 		if (last >= nr)
 			return -ERANGE;
 		for (; bits && i <= last; i += step)
 			__set_bit(i, bits);
-	} while (take(at, ','));
-	return take(at, ']') ? 0 : -EINVAL;
+	} while (param_take_char(at, ','));
+	return param_take_char(at, ']') ? 0 : -EINVAL;
 }
 
 /* Reads an optional "[cpts]"; without it, *@cpts does not change. */
@@ -65,7 +65,7 @@ static int cpts_take(const char **at, u64 *cpts)
 	unsigned int i;
 	int rc;
 
-	if (!take(at, '['))
+	if (!param_take_char(at, '['))
 		return 0;
 	rc = lnet_ranges_take(at, bits, LNET_MAX_SHARDS);
 	for (*cpts = 0, i = 0; i < LNET_MAX_SHARDS; i++)
@@ -74,7 +74,7 @@ static int cpts_take(const char **at, u64 *cpts)
 }
 
 /* Copies the word before the first of @ends to @buf. */
-static int word(const char **at, const char *ends, char *buf, size_t size)
+static int param_take_word(const char **at, const char *ends, char *buf, size_t size)
 {
 	size_t len;
 
@@ -107,23 +107,23 @@ static int one_pass(const char **at, u64 *cpts, struct lnet_net_sink *s)
 	char name[LNET_NIDSTR_SIZE], ifname[sizeof_field(struct lnet_ni_cfg, ifname)];
 	u32 net;
 	u64 own;
-	int rc = word(at, NAME_ENDS, name, sizeof(name));
+	int rc = param_take_word(at, NAME_ENDS, name, sizeof(name));
 
 	if (rc || lnet_net_parse(&net, name))
 		return -EINVAL;
-	if (!take(at, '(')) {
+	if (!param_take_char(at, '(')) {
 		rc = sink_net(s, net, "", *cpts);
 		return rc ? rc : cpts_take(at, cpts);
 	}
 	do {
 		own = *cpts;
-		rc = word(at, NAME_ENDS, ifname, sizeof(ifname));
+		rc = param_take_word(at, NAME_ENDS, ifname, sizeof(ifname));
 		if (!rc)
 			rc = cpts_take(at, &own);
 		if (!rc)
 			rc = sink_net(s, net, ifname, own);
-	} while (!rc && take(at, ','));
-	if (!rc && !take(at, ')'))
+	} while (!rc && param_take_char(at, ','));
+	if (!rc && !param_take_char(at, ')'))
 		rc = -EINVAL;
 	return rc ? rc : cpts_take(at, cpts);
 }
@@ -141,7 +141,7 @@ static int nets(const char **at, struct lnet_net_sink *s)
 		rc = one_pass(&from, &cpts, NULL);
 		if (!rc)
 			rc = one_pass(at, &cpts, s);
-	} while (!rc && take(at, ','));
+	} while (!rc && param_take_char(at, ','));
 	return rc;
 }
 
@@ -170,7 +170,7 @@ static int rule(const char *text, struct lnet_net_sink *s)
 	int rc = buf ? nets(&at, NULL) : -ENOMEM;
 
 	for (at = spaces(at); !rc && *at; at = spaces(at)) {
-		rc = word(&at, " \t\r", pattern, sizeof(pattern));
+		rc = param_take_word(&at, " \t\r", pattern, sizeof(pattern));
 		if (!rc && (strchr(pattern, '@') || len + strlen(pattern) + 6 >= size))
 			rc = -EINVAL;
 		if (!rc)
@@ -209,7 +209,7 @@ int lnet_ip2nets_check(const char *text)
 /* ---- routes ---------------------------------------------------------------------------------- */
 
 /* Copies @at to @buf with the first number of each range: tcp[1-3] -> tcp1. */
-static int first_of(const char *at, char *buf, size_t size)
+static int ranges_copy_first(const char *at, char *buf, size_t size)
 {
 	size_t len = 0;
 	const char *from;
@@ -253,8 +253,8 @@ static int route_check(const char *at)
 	u32 net;
 
 	for (at = spaces(at); *at; at = spaces(at)) {
-		if (word(&at, " \t\r", text, sizeof(text)) ||
-		    first_of(text, first, sizeof(first)))
+		if (param_take_word(&at, " \t\r", text, sizeof(text)) ||
+		    ranges_copy_first(text, first, sizeof(first)))
 			return -EINVAL;
 		if (is_gateway(first))
 			nr_gateways++;

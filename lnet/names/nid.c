@@ -35,7 +35,7 @@ static const struct net_name net_names[] = {
 /* ---- small text tools ---- */
 
 /* Appends to the text that ends at @p. The buffer has room for any NID. Returns the new end. */
-static __printf(2, 3) char *append(char *p, const char *fmt, ...)
+static __printf(2, 3) char *nid_text_append(char *p, const char *fmt, ...)
 {
 	va_list args;
 
@@ -98,11 +98,11 @@ char *lnet_net_str(u32 net, char *buf)
 	const struct net_name *name = name_of_type(lnet_net_type(net));
 
 	if (!name || net >> 24)
-		append(buf, "<%u:%u>", lnet_net_type(net), lnet_net_num(net));
+		nid_text_append(buf, "<%u:%u>", lnet_net_type(net), lnet_net_num(net));
 	else if (lnet_net_num(net))
-		append(buf, "%s%u", name->name, lnet_net_num(net));
+		nid_text_append(buf, "%s%u", name->name, lnet_net_num(net));
 	else
-		append(buf, "%s", name->name);
+		nid_text_append(buf, "%s", name->name);
 	return buf;
 }
 
@@ -138,7 +138,8 @@ int lnet_net_parse(u32 *net, const char *text)
 
 static char *put_ip4(char *p, u32 ip)
 {
-	return append(p, "%u.%u.%u.%u", ip >> 24, ip >> 16 & 0xff, ip >> 8 & 0xff, ip & 0xff);
+	return nid_text_append(p, "%u.%u.%u.%u", ip >> 24, ip >> 16 & 0xff, ip >> 8 & 0xff,
+			       ip & 0xff);
 }
 
 int lnet_ip4_parse(u32 *ip, const char *text, unsigned int len)
@@ -176,7 +177,7 @@ static char *put_ip6(char *p, const struct lnet_nid *nid)
 	}
 	for (i = 0; i < 8; i++) {
 		if (i == start) {
-			p = append(p, i ? ":" : "::");
+			p = nid_text_append(p, i ? ":" : "::");
 			i += longest - 1;
 			if (i == 7)
 				return p;
@@ -184,7 +185,7 @@ static char *put_ip6(char *p, const struct lnet_nid *nid)
 		}
 		if (i == 6 && start == 0 && longest == 5 && word[5] == 0xffff)
 			return put_ip4(p, be32_to_cpu(nid->addr[3]));
-		p = append(p, i < 7 ? "%x:" : "%x", word[i]);
+		p = nid_text_append(p, i < 7 ? "%x:" : "%x", word[i]);
 	}
 	return p;
 }
@@ -254,20 +255,20 @@ static char *put_addr(char *p, const struct lnet_nid *nid)
 		return put_ip6(p, nid);
 	if (form == LNET_ADDR_UNKNOWN || nid->size) {	/* hex words up to the size */
 		for (i = 0; i < words; i++)
-			p = append(p, i ? ":%x" : "%x", be32_to_cpu(nid->addr[i]));
+			p = nid_text_append(p, i ? ":%x" : "%x", be32_to_cpu(nid->addr[i]));
 		return p;
 	}
 	if (form == LNET_ADDR_IP || form == LNET_ADDR_IP4)
 		return put_ip4(p, be32_to_cpu(nid->addr[0]));
-	return append(p, "%u", be32_to_cpu(nid->addr[0]));
+	return nid_text_append(p, "%u", be32_to_cpu(nid->addr[0]));
 }
 
 char *lnet_nid_str(const struct lnet_nid *nid, char *buf)
 {
 	if (lnet_nid_is_any(nid))
-		append(buf, "<?>");
+		nid_text_append(buf, "<?>");
 	else
-		lnet_net_str(lnet_nid_net(nid), append(put_addr(buf, nid), "@"));
+		lnet_net_str(lnet_nid_net(nid), nid_text_append(put_addr(buf, nid), "@"));
 	return buf;
 }
 
@@ -276,9 +277,10 @@ char *lnet_id_str(u32 pid, const struct lnet_nid *nid, char *buf)
 	char *p;
 
 	if (pid == LNET_PID_ANY)
-		p = append(buf, "LNET_PID_ANY-");
+		p = nid_text_append(buf, "LNET_PID_ANY-");
 	else
-		p = append(buf, pid & LNET_PID_USERFLAG ? "U%u-" : "%u-", pid & ~LNET_PID_USERFLAG);
+		p = nid_text_append(buf, pid & LNET_PID_USERFLAG ? "U%u-" : "%u-",
+				    pid & ~LNET_PID_USERFLAG);
 	lnet_nid_str(nid, p);
 	return buf;
 }

@@ -24,14 +24,14 @@ static const struct {
 #undef LOG
 };
 
-static char *word(struct words *w)
+static char *words_next_nid(struct words *w)
 {
 	return w->nid[min(w->nr++, NIDS_MAX - 1U)];
 }
 
 static const char *nid_word(struct words *w, const struct lnet_nid *nid)
 {
-	return lnet_nid_is_any(nid) ? "any" : lnet_nid_str(nid, word(w));
+	return lnet_nid_is_any(nid) ? "any" : lnet_nid_str(nid, words_next_nid(w));
 }
 
 /* ---- the rate -------------------------------------------------------------------------------- */
@@ -131,7 +131,7 @@ void lnet_log_flush(struct lnet *ln)
 /* ---- the messages ---------------------------------------------------------------------------- */
 
 /* Replaces control characters: peers and users choose some of the names and values in a log. */
-static void clean(char *text)
+static void log_text_sanitize(char *text)
 {
 	for (; *text; text++)
 		if ((u8)*text < ' ' || *text == 0x7f)
@@ -139,19 +139,19 @@ static void clean(char *text)
 }
 
 #define NID(nid)	nid_word(&w, nid)
-#define NET(net)	lnet_net_str(net, word(&w))
+#define NET(net)	lnet_net_str(net, words_next_nid(&w))
 #define BY		ln->log.by
-#define LOG(name, level_, most, title, params, ...)						\
-void lnet_log_##name params									\
-{												\
-	struct words w = { .nr = 0 };								\
-	char text[TEXT_MAX];									\
-												\
-	if (!may_write(ln, LNET_LOGM_##name))							\
-		return;										\
-	scnprintf(text, sizeof(text), __VA_ARGS__);						\
-	clean(text);										\
-	ln->log.fn(ln->log.arg, LNET_LOG_##level_, text);					\
-	(void)w;										\
-}
+#define LOG(name, level_, most, title, params, ...)               \
+	void lnet_log_##name params                               \
+	{                                                         \
+		struct words w = { .nr = 0 };                     \
+		char text[TEXT_MAX];                              \
+                                                                  \
+		if (!may_write(ln, LNET_LOGM_##name))             \
+			return;                                   \
+		scnprintf(text, sizeof(text), __VA_ARGS__);       \
+		log_text_sanitize(text);                          \
+		ln->log.fn(ln->log.arg, LNET_LOG_##level_, text); \
+		(void)w;                                          \
+	}
 #include "model/log.def"

@@ -47,7 +47,7 @@ static void take_more(struct lnet_pass *p, struct lnet_shard *sh)
 	WRITE_ONCE(sh->more_left, 0);
 }
 
-static noinline void enter(struct lnet_pass *p, struct lnet_shard *sh)
+static noinline void pass_enter(struct lnet_pass *p, struct lnet_shard *sh)
 {
 	lnet_leave(p);
 	if (READ_ONCE(sh->ops.nr) < LNET_POOL_REFILL || READ_ONCE(sh->atts.nr) == 0 ||
@@ -74,7 +74,7 @@ void lnet_enter(struct lnet_pass *p, struct lnet_shard *sh)
 		p->nr++;
 		return;
 	}
-	enter(p, sh);
+	pass_enter(p, sh);
 }
 
 void lnet_enter_pni(struct lnet_pass *p, const struct lnet_peer_ni *pni)
@@ -218,7 +218,7 @@ static void send_one(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *a
 }
 
 /* Gives the attempts at the head of p->send that use @ni to its driver. */
-static void send_run(struct lnet_pass *p, struct lnet_ni *ni)
+static void pass_send_run(struct lnet_pass *p, struct lnet_ni *ni)
 {
 	struct list_head *end = &p->send;
 	struct lnet_att *att;
@@ -252,7 +252,7 @@ static void leave_and_send(struct lnet_pass *p)
 			list_del_init(&att->link);
 			send_one(p, ni, att);
 		} else {
-			send_run(p, ni);
+			pass_send_run(p, ni);
 		}
 		lnet_ni_put(ni);
 	}

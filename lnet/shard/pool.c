@@ -33,7 +33,7 @@ struct lnet_op *lnet_op_new(void)
 }
 
 /* [sh] The link of an object of @pool; NULL: @pool is empty. */
-static __always_inline struct list_head *take(struct lnet_pool *pool)
+static __always_inline struct list_head *pool_take(struct lnet_pool *pool)
 {
 	struct list_head *link = pool->free.next;
 
@@ -82,7 +82,7 @@ void lnet_op_recycle(struct lnet_shard *sh, struct lnet_op *op)
 
 struct lnet_evt *lnet_evt_take(struct lnet_shard *sh)
 {
-	struct list_head *link = take(&sh->evts);
+	struct list_head *link = pool_take(&sh->evts);
 
 	return link ? list_entry(link, struct lnet_evt, link) : NULL;
 }
@@ -223,20 +223,20 @@ void lnet_ni_put(struct lnet_ni *ni)
 
 struct lnet_op *lnet_op_take(struct lnet_shard *sh)
 {
-	struct list_head *link = take(&sh->ops);
+	struct list_head *link = pool_take(&sh->ops);
 
 	return link ? list_entry(link, struct lnet_op, link) : NULL;
 }
 
 struct lnet_att *lnet_att_take(struct lnet_shard *sh)
 {
-	struct list_head *link = take(&sh->atts);
+	struct list_head *link = pool_take(&sh->atts);
 
 	return link ? list_entry(link, struct lnet_att, link) : NULL;
 }
 
 /* The number to fill @pool up to. @back: events that lnet_evts_return() left. */
-static u32 wanted(const struct lnet_pool *pool, u32 back)
+static u32 pool_wanted(const struct lnet_pool *pool, u32 back)
 {
 	bool more = READ_ONCE(pool->nr) + back < LNET_POOL_REFILL;
 	u32 was = READ_ONCE(pool->target);
@@ -244,7 +244,7 @@ static u32 wanted(const struct lnet_pool *pool, u32 back)
 	return clamp_t(u32, more ? 2 * was : was, LNET_POOL_REFILL, RESERVE_MAX);
 }
 
-static u32 missing(const struct lnet_pool *pool, u32 want)
+static u32 pool_missing(const struct lnet_pool *pool, u32 want)
 {
 	u32 nr = READ_ONCE(pool->nr);
 
@@ -255,7 +255,7 @@ static u32 missing(const struct lnet_pool *pool, u32 want)
  * Adds @nr zeroed objects of @size bytes, with a list_head at offset @link, to @list. Returns their
  * number, which is smaller if an allocation fails.
  */
-static u32 fill(struct list_head *list, u32 nr, size_t size, size_t link)
+static u32 objects_alloc(struct list_head *list, u32 nr, size_t size, size_t link)
 {
 	u32 done;
 
@@ -276,19 +276,20 @@ void lnet_pool_refill(struct lnet_shard *sh)
 	LIST_HEAD(atts);
 	LIST_HEAD(evts);
 	u32 nr_ops, nr_atts, nr_evts = take_back(sh, &evts, POOL_MAX);
-	u32 want_ops = wanted(&sh->ops, 0), want_evts = wanted(&sh->evts, nr_evts);
+	u32 want_ops = pool_wanted(&sh->ops, 0), want_evts = pool_wanted(&sh->evts, nr_evts);
 
-	for (nr_ops = 0; nr_ops < missing(&sh->ops, want_ops); nr_ops++) {
+	for (nr_ops = 0; nr_ops < pool_missing(&sh->ops, want_ops); nr_ops++) {
 		struct lnet_op *op = lnet_op_new();
 
 		if (!op)
 			break;
 		list_add(&op->link, &ops);
 	}
-	nr_atts = fill(&atts, missing(&sh->atts, LNET_POOL_REFILL), sizeof(struct lnet_att),
-		       offsetof(struct lnet_att, link));
-	nr_evts += fill(&evts, missing(&sh->evts, want_evts - min(want_evts, nr_evts)),
-			sizeof(struct lnet_evt), offsetof(struct lnet_evt, link));
+	nr_atts = objects_alloc(&atts, pool_missing(&sh->atts, LNET_POOL_REFILL),
+				sizeof(struct lnet_att), offsetof(struct lnet_att, link));
+	nr_evts +=
+		objects_alloc(&evts, pool_missing(&sh->evts, want_evts - min(want_evts, nr_evts)),
+			      sizeof(struct lnet_evt), offsetof(struct lnet_evt, link));
 	if (!nr_ops && !nr_atts && !nr_evts)
 		return;
 	spin_lock(&sh->lock);
@@ -308,8 +309,8 @@ void lnet_stats_prealloc(struct lnet_shard *sh)
 	u32 want = READ_ONCE(sh->stats_want);
 	LIST_HEAD(blocks);
 
-	fill(&blocks, want, sizeof(struct lnet_path_stats),
-	     offsetof(struct lnet_path_stats, link));
+	objects_alloc(&blocks, want, sizeof(struct lnet_path_stats),
+		      offsetof(struct lnet_path_stats, link));
 	spin_lock(&sh->lock);
 	list_splice(&blocks, &sh->stats_free);
 	WRITE_ONCE(sh->stats_want, sh->stats_want - min(sh->stats_want, want));

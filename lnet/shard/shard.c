@@ -109,7 +109,7 @@ static void run_timers(struct lnet_pass *p, struct lnet_shard *sh)
 }
 
 /* Lowers *@at to @when_ns. False: *@at was not later. */
-static bool lower(u64 *at, u64 when_ns)
+static bool deadline_lower(u64 *at, u64 when_ns)
 {
 	u64 old = READ_ONCE(*at), was;
 
@@ -124,9 +124,9 @@ static bool lower(u64 *at, u64 when_ns)
 
 void lnet_job_schedule(struct lnet *ln, u64 *at, u64 when_ns)
 {
-	if (!lower(at, when_ns))
+	if (!deadline_lower(at, when_ns))
 		return;
-	lower(&ln->shard[0].job_ns, when_ns);
+	deadline_lower(&ln->shard[0].job_ns, when_ns);
 	ln->env->ops->arm(ln->env, 0);
 }
 
@@ -162,7 +162,7 @@ static void ni_work(struct lnet_pass *p)
 }
 
 /* Runs the periodic jobs; only shard 0 has them. */
-static void look(struct lnet_pass *p, struct lnet_shard *sh)
+static void periodic_jobs_run(struct lnet_pass *p, struct lnet_shard *sh)
 {
 	u64 next_ns = U64_MAX;
 	unsigned int i;
@@ -173,7 +173,7 @@ static void look(struct lnet_pass *p, struct lnet_shard *sh)
 		p->ln->hooks->jobs[i].run(p);
 	for (i = 0; i < LNET_NR_JOBS; i++)
 		next_ns = min(next_ns, p->ln->hooks->jobs[i].when(p->ln));
-	lower(&sh->job_ns, next_ns);
+	deadline_lower(&sh->job_ns, next_ns);
 }
 
 /* True if the worker has nothing to do: most timers are cancelled before they are due. */
@@ -209,7 +209,7 @@ u64 lnet_shard_work(struct lnet *ln, unsigned int shard)
 		ni_work(&p);
 	run_timers(&p, sh);
 	if (p.now_ns >= READ_ONCE(sh->job_ns))
-		look(&p, sh);
+		periodic_jobs_run(&p, sh);
 	lnet_pass_end(&p);
 	return lnet_shard_next_ns(ln, shard);
 }

@@ -22,7 +22,7 @@ const char *const lnet_counter_names[LNET_NR_COUNTERS] = {
  */
 #define HIST_LOG 9
 
-static unsigned int bucket_of(u64 ns)
+static unsigned int hist_bucket(u64 ns)
 {
 	unsigned int log, bucket;
 
@@ -79,7 +79,7 @@ static noinline void halve(struct lnet_hist *h)
 /* Adds @ns, measured @nr times. If a bucket is full, all are halved: old values count less. */
 static void hist_add(struct lnet_hist *h, u64 ns, u32 nr)
 {
-	u16 *bucket = &h->bucket[bucket_of(ns)];
+	u16 *bucket = &h->bucket[hist_bucket(ns)];
 
 	while (unlikely(*bucket + nr > U16_MAX)) {
 		halve(h);

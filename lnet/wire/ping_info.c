@@ -145,7 +145,7 @@ static void larges_read(struct reader *r, unsigned int pos)
 }
 
 /* Reads the fixed part. -EPROTO: this is no usable ping info. */
-static int head_read(struct reader *r, u32 *nnis, u32 *msg_size)
+static int ping_head_read(struct reader *r, u32 *nnis, u32 *msg_size)
 {
 	const struct lnet_wire_ping *w = (const struct lnet_wire_ping *)r->buf;
 	const struct lnet_wire_ping_ni *lo = (const void *)(w + 1);
@@ -176,7 +176,7 @@ int lnet_pinginfo_decode(struct lnet_pinginfo *out, const u8 *buf, unsigned int 
 	unsigned int small;
 
 	memset(out, 0, sizeof(*out));
-	if (head_read(&r, &nnis, &msg_size))
+	if (ping_head_read(&r, &nnis, &msg_size))
 		goto corrupt;
 	small = sizeof(struct lnet_wire_ping) + nnis * sizeof(struct lnet_wire_ping_ni);
 	out->size = small;

@@ -78,22 +78,22 @@ static void test_buckets(void)
 	unsigned int i;
 	u64 ns;
 
-	UNIT_EQUAL(bucket_of(0), 0, "0");
-	UNIT_EQUAL(bucket_of(511), 0, "below 512");
-	UNIT_EQUAL(bucket_of(512), 1, "512");
-	UNIT_EQUAL(bucket_of(639), 1, "last of the first quarter");
-	UNIT_EQUAL(bucket_of(640), 2, "second quarter");
-	UNIT_EQUAL(bucket_of(1024), 5, "next power");
+	UNIT_EQUAL(hist_bucket(0), 0, "0");
+	UNIT_EQUAL(hist_bucket(511), 0, "below 512");
+	UNIT_EQUAL(hist_bucket(512), 1, "512");
+	UNIT_EQUAL(hist_bucket(639), 1, "last of the first quarter");
+	UNIT_EQUAL(hist_bucket(640), 2, "second quarter");
+	UNIT_EQUAL(hist_bucket(1024), 5, "next power");
 	for (i = 0; i < LNET_HIST_BUCKETS - 1; i++) {
-		UNIT_EQUAL(bucket_of(bucket_end(i) - 1), i, "last value");
-		UNIT_EQUAL(bucket_of(bucket_end(i)), i + 1, "first value of the next");
+		UNIT_EQUAL(hist_bucket(bucket_end(i) - 1), i, "last value");
+		UNIT_EQUAL(hist_bucket(bucket_end(i)), i + 1, "first value of the next");
 		if (i)
 			CU_ASSERT_TRUE((bucket_end(i) - bucket_end(i - 1)) * 4 <=
 				       bucket_end(i - 1));
 	}
 	for (ns = bucket_end(LNET_HIST_BUCKETS - 2); ns < U64_MAX / 2; ns *= 2)
-		UNIT_EQUAL(bucket_of(ns), LNET_HIST_BUCKETS - 1, "the rest");
-	UNIT_EQUAL(bucket_of(U64_MAX), LNET_HIST_BUCKETS - 1, "the largest");
+		UNIT_EQUAL(hist_bucket(ns), LNET_HIST_BUCKETS - 1, "the rest");
+	UNIT_EQUAL(hist_bucket(U64_MAX), LNET_HIST_BUCKETS - 1, "the largest");
 	CU_ASSERT_TRUE(bucket_end(LNET_HIST_BUCKETS - 2) > 6000000000ULL);
 }
 
