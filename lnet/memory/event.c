@@ -17,7 +17,7 @@ struct turn {
 	u64 end_ns, now_ns;
 };
 
-static u64 clock_ns(const struct lnet *ln)
+static u64 event_now_ns(const struct lnet *ln)
 {
 	return ln->env->ops->now_ns(ln->env);
 }
@@ -101,7 +101,7 @@ static bool look_at_all(struct lnet *ln, u64 now_ns)
 
 u64 lnet_handlers_watch(struct lnet *ln)
 {
-	u64 now_ns = clock_ns(ln);
+	u64 now_ns = event_now_ns(ln);
 
 	if (look_at_all(ln, now_ns))
 		return check_ns(ln, now_ns);
@@ -166,7 +166,7 @@ static void handle_batch(struct lnet_pass *p, struct lnet_md *md, struct list_he
 		nr++;
 	}
 	turn->left -= nr;
-	turn->now_ns = clock_ns(p->ln);
+	turn->now_ns = event_now_ns(p->ln);
 	if (watch)
 		watch_batch(p->ln, watch, nr, turn->now_ns);
 	if (turn->now_ns >= turn->end_ns)
@@ -182,7 +182,7 @@ void lnet_md_hand_over(struct lnet_pass *p)
 		p->ln->env->ops->kick(p->ln->env, 0);
 }
 
-static void deliver(struct lnet_pass *p, struct turn *turn)
+static void events_deliver(struct lnet_pass *p, struct turn *turn)
 {
 	struct lnet_watch *watch;
 	struct lnet_md *md;
@@ -220,13 +220,13 @@ static void deliver_all(struct lnet_pass *p)
 {
 	struct lnet_shard *sh = &p->ln->shard[0];
 	bool mine = !cmpxchg(&sh->deliverer, NULL, plat_self());
-	struct turn turn = { .left = LNET_EVENTS_PER_PASS, .now_ns = clock_ns(p->ln) };
+	struct turn turn = { .left = LNET_EVENTS_PER_PASS, .now_ns = event_now_ns(p->ln) };
 
 	turn.end_ns = turn.now_ns + TURN_NS;
-	deliver(p, &turn);
+	events_deliver(p, &turn);
 	while (mine && turn.left && !list_empty(&sh->ready)) {
 		lnet_md_take_ready(p);
-		deliver(p, &turn);
+		events_deliver(p, &turn);
 	}
 	if (!mine)
 		return;

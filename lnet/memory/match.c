@@ -40,7 +40,7 @@ void lnet_portal_fini(struct lnet_portal *portal)
 }
 
 /* [lock] The list for MEs with these bits. */
-static struct list_head *bucket_of(struct lnet_portal *portal, u64 match_bits, u64 ignore_bits)
+static struct list_head *portal_bucket(struct lnet_portal *portal, u64 match_bits, u64 ignore_bits)
 {
 	if (ignore_bits)
 		return &portal->ignore;
@@ -79,7 +79,7 @@ int lnet_me_attach(struct lnet *ln, u32 portal_ix, const struct lnet_process *ma
 	if (!err) {
 		portal->type = type;
 		me->cookie = out->cookie = lnet_handle_add(dom, LNET_HANDLE_ME, me);
-		bucket = bucket_of(portal, match_bits, ignore_bits);
+		bucket = portal_bucket(portal, match_bits, ignore_bits);
 		if (pos == LNET_INS_BEFORE)
 			list_add(&me->link, bucket);
 		else
@@ -209,7 +209,7 @@ enum lnet_verdict lnet_match(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_
 	spin_lock(&portal->dom.lock);
 	fit = search_bucket(&portal->ignore, rx);
 	if (fit == FIT_NOT)
-		fit = search_bucket(bucket_of(portal, rx->match_bits, 0), rx);
+		fit = search_bucket(portal_bucket(portal, rx->match_bits, 0), rx);
 	if (fit == FIT_TAKEN) {
 		verdict = LNET_RECEIVE;
 	} else if (fit == FIT_TOO_LONG) {

@@ -6,7 +6,7 @@
 /* ---- creation -------------------------------------------------------------------------------- */
 
 /* The checks of stock LNet. Its rule on pages does not apply: fragments here are addresses. */
-static int cfg_check(const struct lnet_md_cfg *cfg, bool attach, u64 *length)
+static int md_cfg_check(const struct lnet_md_cfg *cfg, bool attach, u64 *length)
 {
 	bool list = cfg->frags || cfg->nr_frags || (cfg->options & LNET_MD_KIOV);
 	bool op_bits = cfg->options & (LNET_MD_OP_PUT | LNET_MD_OP_GET);
@@ -62,7 +62,7 @@ static int md_alloc(struct lnet *ln, const struct lnet_md_cfg *cfg, bool attach,
 	struct lnet_md_full *full;
 	struct lnet_md *md;
 	u64 length;
-	int err = cfg_check(cfg, attach, &length);
+	int err = md_cfg_check(cfg, attach, &length);
 
 	if (err)
 		return err;

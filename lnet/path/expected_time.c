@@ -44,7 +44,7 @@ u64 lnet_load_due_ns(const struct lnet_path *path, u32 bytes, u64 now_ns)
 	return ((load->bytes + bytes + HEADER_BYTES) >> 4) * mib_ns >> 16;
 }
 
-static void begin(struct lnet_load *load, u64 at_ns)
+static void load_begin(struct lnet_load *load, u64 at_ns)
 {
 	load->since_ns = at_ns;
 	load->done = 0;
@@ -85,7 +85,7 @@ void lnet_load_sub(struct lnet_path *path, struct lnet_att *att, bool left)
 	if (left && now_ns > att->posted_ns) {
 		load->end_ns = now_ns;
 		if (path->back_ns > load->since_ns)	/* an outage gives no rate */
-			begin(load, path->back_ns);
+			load_begin(load, path->back_ns);
 		load->done += att->load;
 		load->ends++;
 		span_ns = now_ns - min(now_ns, load->since_ns);
@@ -93,7 +93,7 @@ void lnet_load_sub(struct lnet_path *path, struct lnet_att *att, bool left)
 			mib_ns = clamp_t(u64, div64_u64(span_ns << 20, load->done), 1, NS_MAX);
 			load->mib_ns = load->mib_ns ?
 				       load->mib_ns - load->mib_ns / 4 + mib_ns / 4 : mib_ns;
-			begin(load, now_ns);
+			load_begin(load, now_ns);
 		}
 	}
 	load->bytes -= att->load;

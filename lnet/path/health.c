@@ -231,7 +231,7 @@ struct by_hand {
  * If h->ni is NULL, sets the health of the peer NIs that h->nid matches. Starts recovery of their
  * paths, or of those of h->ni. If an end is set to 1000, its paths are also set to 1000.
  */
-static void peer_set(struct lnet_pass *p, struct lnet_peer *peer, void *arg)
+static void peer_health_set(struct lnet_pass *p, struct lnet_peer *peer, void *arg)
 {
 	struct by_hand *h = arg;
 	struct lnet_peer_ni *pni;
@@ -268,7 +268,7 @@ static int health_set(struct lnet *ln, const struct lnet_nid *nid, int value, bo
 	mutex_lock(&ln->cfg_mutex);
 	lnet_pass_begin(&p, ln, LNET_PASS_CALL);
 	if (of_peers)
-		lnet_peers_walk(&p, peer_set, &h);
+		lnet_peers_walk(&p, peer_health_set, &h);
 	list_for_each_entry(ni, &ln->nis, link) {
 		if (of_peers || ni == ln->lo || (!any && !lnet_nid_same(nid, &ni->nid)))
 			continue;
@@ -280,7 +280,7 @@ static int health_set(struct lnet *ln, const struct lnet_nid *nid, int value, bo
 		ni_announce(ni, h.value);
 		h.ni = ni;
 		h.nr++;
-		lnet_peers_walk(&p, peer_set, &h);
+		lnet_peers_walk(&p, peer_health_set, &h);
 	}
 	lnet_pass_end(&p);
 	mutex_unlock(&ln->cfg_mutex);

@@ -74,7 +74,7 @@ static void recovering_set(struct lnet_path *path, u8 to)
 	lnet_trace(path, path);
 }
 
-static void stop(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns)
+static void recovery_stop(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns)
 {
 	recovering_set(path, RECOVER_NOT);
 	path->pni->next_ping_ns = 0;
@@ -201,14 +201,14 @@ void lnet_probe_join(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns)
 }
 
 /* Called for the first path of the queue. True: a ping of @path was sent. */
-static bool probe(struct lnet_pass *p, struct lnet_path *path)
+static bool path_probe(struct lnet_pass *p, struct lnet_path *path)
 {
 	struct lnet_peer *peer = path->pni->peer;
 	u64 gap_ns, burst, wait_ns;
 
 	lnet_rec_path(p->sh, p->now_ns, PROBE, path, 0, 0);
 	if (!worth_it(p->sh, path, p->now_ns)) {
-		stop(p->sh, path, p->now_ns);
+		recovery_stop(p->sh, path, p->now_ns);
 		return false;
 	}
 	if (path->pinging >= pings_wanted(p->ln, path))
@@ -227,7 +227,7 @@ static bool probe(struct lnet_pass *p, struct lnet_path *path)
 	}
 	if (!claimer_pays(p, path)) {
 		lnet_probe_refund(p, peer);
-		stop(p->sh, path, p->now_ns);
+		recovery_stop(p->sh, path, p->now_ns);
 		return false;
 	}
 	path->pinging++;
@@ -260,7 +260,7 @@ void lnet_probes_run(struct lnet_pass *p)
 		if (!path)
 			break;
 		list_del_init(&path->probe_link);
-		if (probe(p, path))
+		if (path_probe(p, path))
 			probes->budget_ns = max(probes->budget_ns, floor_ns) + gap_ns;
 	}
 	lnet_timer_cancel(&p->sh->wheel, &probes->timer);
@@ -431,7 +431,7 @@ bool lnet_path_ping_done(struct lnet_pass *p, struct lnet_path *path, int status
 		recovering_set(path, RECOVER_QUICK);
 		ping_soon(sh, path, p->now_ns);
 	} else {
-		stop(sh, path, p->now_ns);
+		recovery_stop(sh, path, p->now_ns);
 	}
 	return first;
 }

@@ -211,7 +211,7 @@ static struct lnet_path *next_path(const struct walk *w, struct lnet_path *path)
 	return NULL;
 }
 
-static bool is_open(const struct lnet_path *path)
+static bool path_is_open(const struct lnet_path *path)
 {
 	return rank_link(path) > 0 &&
 	       (!lnet_path_is_routed(path) ||
@@ -318,7 +318,7 @@ static struct lnet_path *choose(struct lnet_shard *sh, struct lnet_select *s,
 	if (!sole) {
 		/* Tried paths are excluded while an untried one with a usable route is left. */
 		for (path = s->tried ? next_path(&w, NULL) : NULL; path; path = next_path(&w, path))
-			if (!(path_bit(path) & s->tried) && is_open(path)) {
+			if (!(path_bit(path) & s->tried) && path_is_open(path)) {
 				w.avoid |= s->tried;
 				break;
 			}
@@ -354,7 +354,7 @@ static struct lnet_ni *sticky_ni(const struct lnet_select *s)
 	return NULL;
 }
 
-static struct lnet_path *find(struct lnet_shard *sh, struct lnet_select *s)
+static struct lnet_path *path_find(struct lnet_shard *sh, struct lnet_select *s)
 {
 	struct lnet_ni *sticky = s->ni ? NULL : sticky_ni(s);
 	struct lnet_path *path, *other;
@@ -362,13 +362,14 @@ static struct lnet_path *find(struct lnet_shard *sh, struct lnet_select *s)
 	path = choose(sh, s, s->ni ? s->ni : sticky, s->hop);
 	if (!path && s->hop)
 		path = choose(sh, s, s->ni, NULL);	/* s->hop no longer reaches the peer */
-	if (!sticky || (path && (!lnet_path_is_routed(path) || is_open(path))))
+	if (!sticky || (path && (!lnet_path_is_routed(path) || path_is_open(path))))
 		return path;
 	other = choose(sh, s, NULL, NULL);	/* sticky NI without usable path */
-	return path && other && !is_open(other) ? path : other;
+	return path && other && !path_is_open(other) ? path : other;
 }
 
-static void taken(struct lnet_shard *sh, const struct lnet_select *s, struct lnet_path *path)
+static void selection_record(struct lnet_shard *sh, const struct lnet_select *s,
+			     struct lnet_path *path)
 {
 	u32 wear, mine = 0, others = 0;
 	const struct lnet_peer_ni *pni;
@@ -399,9 +400,9 @@ struct lnet_path *lnet_select(struct lnet_shard *sh, struct lnet_select *s)
 	struct lnet_path *path;
 
 	lockdep_assert_held(&sh->lock);
-	path = find(sh, s);
+	path = path_find(sh, s);
 	if (path)
-		taken(sh, s, path);
+		selection_record(sh, s, path);
 	if (lnet_recs(sh)) {
 		const struct walk w = walk_of(sh, s, NULL, NULL);
 		s64 rank[LNET_NR_PATH_RANKS];
@@ -420,7 +421,7 @@ struct lnet_path *lnet_select_explain(struct lnet_shard *sh, struct lnet_select 
 {
 	lockdep_assert_held(&sh->lock);
 	s->cands = cands;
-	return find(sh, s);
+	return path_find(sh, s);
 }
 
 /*

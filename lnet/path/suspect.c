@@ -74,7 +74,7 @@ void lnet_path_suspect(struct lnet_pass *p, struct lnet_path *path)
  * path that is slower now would remain suspect for ever. So the first such time counts, limited so
  * that the response timeout cannot grow manyfold.
  */
-static void measured(const struct lnet *ln, struct lnet_path *path, u64 now_ns, u64 rtt_ns)
+static void rtt_update(const struct lnet *ln, struct lnet_path *path, u64 now_ns, u64 rtt_ns)
 {
 	u64 after_ns;
 
@@ -113,7 +113,7 @@ void lnet_path_alive(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns, 
 		path->back_measured = false;
 	}
 	if (rtt_ns)
-		measured(sh->ln, path, now_ns, rtt_ns);
+		rtt_update(sh->ln, path, now_ns, rtt_ns);
 	if (unlikely(path->logged_ns) && !path->logged_down && path->health == LNET_HEALTH_MAX)
 		lnet_path_log_recovered(path, now_ns);
 	if (likely(!was_bad))

@@ -25,7 +25,7 @@ const struct lnet_pinginfo_ni *lnet_gateway_entry(const struct lnet_gateway *gw,
 
 /* UNKNOWN: the router lists no interface on @net; UP: one of those that it lists is up. */
 enum { NET_UNKNOWN, NET_DOWN, NET_UP };
-static unsigned int net_of(const struct lnet_gateway *gw, u32 net)
+static unsigned int gateway_net_state(const struct lnet_gateway *gw, u32 net)
 {
 	unsigned int i, state = NET_UNKNOWN;
 
@@ -42,7 +42,7 @@ bool lnet_gateway_is_on(const struct lnet_gateway *gw, u32 net)
 	list_for_each_entry(pni, &gw->pni->peer->pnis, link)
 		if (pni->net == net && !pni->deleted)
 			return true;
-	return net_of(gw, net) != NET_UNKNOWN;
+	return gateway_net_state(gw, net) != NET_UNKNOWN;
 }
 
 /*
@@ -51,7 +51,7 @@ bool lnet_gateway_is_on(const struct lnet_gateway *gw, u32 net)
  */
 bool lnet_gateway_reaches(const struct lnet_gateway *gw, const struct lnet_route *route)
 {
-	unsigned int net = net_of(gw, route->net);
+	unsigned int net = gateway_net_state(gw, route->net);
 
 	if (gw->info.features & LNET_FEAT_RTE_DISABLED)
 		return false;
@@ -83,7 +83,7 @@ void lnet_gateway_hops_review(struct lnet_gateway *gw)
  * Sets the state of each route through @gw, and of each interface of @gw. True: all are up, except
  * interfaces that are replaced.
  */
-static bool judge(struct lnet_gateway *gw)
+static bool gateway_update_routes(struct lnet_gateway *gw)
 {
 	const struct lnet_pinginfo_ni *said;
 	struct lnet_route *route;
@@ -126,7 +126,7 @@ void lnet_gateway_update(struct lnet_pass *p, struct lnet_peer *peer, const u8 *
 	gw->complete = !err;
 	if (!gw->known)
 		return;
-	gw->doubts = judge(gw) ? 0 : gw->doubts + 1;
+	gw->doubts = gateway_update_routes(gw) ? 0 : gw->doubts + 1;
 	if (nr != gw->info.nr)		/* paths to its interfaces must not use it: check */
 		lnet_job_schedule(p->ln, &p->ln->routes->job_ns, p->now_ns);
 }

@@ -29,7 +29,7 @@ static bool is_lossy(const struct lnet_loss *loss)
 }
 
 /* [nid_lock] */
-static void weigh(struct lnet_ni *ni)
+static void ni_weigh(struct lnet_ni *ni)
 {
 	u32 by_speed = LNET_WEIGHT_MAX, by_loss = LNET_WEIGHT_MAX, mbit = READ_ONCE(ni->link_speed);
 
@@ -53,7 +53,7 @@ static void loss_set(struct lnet_ni *ni, u32 ppm, u64 now_ns)
 		lnet_relapses_fail(&loss->relapses, now_ns);
 	if (was && !is_lossy(loss))
 		lnet_relapses_recover(&loss->relapses, now_ns);
-	weigh(ni);
+	ni_weigh(ni);
 }
 
 /* The least of the last samples; if it is below the current loss, the mean of both. */
@@ -175,7 +175,7 @@ void lnet_weights_follow(struct lnet *ln)
 	spin_lock(&ln->nid_lock);
 	list_for_each_entry(ni, &ln->nis, link) {
 		ni->full_mbit = max(ni->full_mbit, READ_ONCE(ni->link_speed));
-		weigh(ni);
+		ni_weigh(ni);
 	}
 	spin_unlock(&ln->nid_lock);
 }

@@ -18,7 +18,7 @@ u64 lnet_nid_keyed(const struct lnet *ln, const struct lnet_nid *nid)
 	return sum;
 }
 
-static struct hlist_head *bucket(struct lnet *ln, const struct lnet_nid *nid)
+static struct hlist_head *nid_bucket(struct lnet *ln, const struct lnet_nid *nid)
 {
 	return &ln->nids[lnet_nid_keyed(ln, nid) >> (64 - ln->nid_bits)];
 }
@@ -27,7 +27,7 @@ static struct lnet_peer_ni *hash_find(struct lnet *ln, const struct lnet_nid *ni
 {
 	struct lnet_peer_ni *pni;
 
-	hlist_for_each_entry(pni, bucket(ln, nid), hash)
+	hlist_for_each_entry (pni, nid_bucket(ln, nid), hash)
 		if (lnet_nid_same(&pni->nid, nid))
 			return pni;
 	return NULL;
@@ -63,7 +63,7 @@ static void hash_grow(struct lnet *ln)
 		for (i = 0; i < 1U << bits; i++)
 			hlist_for_each_entry_safe(pni, next, &table[i], hash) {
 				hlist_del(&pni->hash);
-				hlist_add_head(&pni->hash, bucket(ln, &pni->nid));
+				hlist_add_head(&pni->hash, nid_bucket(ln, &pni->nid));
 			}
 	}
 	spin_unlock(&ln->nid_lock);
@@ -289,7 +289,7 @@ int lnet_peer_ni_make(struct lnet_peer *peer, const struct lnet_nid *nid)
 	if (!err) {
 		lnet_peer_ni_hold(pni);		/* reference of the hash */
 		pni->ix = ++ln->pni_ix;
-		hlist_add_head(&pni->hash, bucket(ln, nid));
+		hlist_add_head(&pni->hash, nid_bucket(ln, nid));
 		ln->nr_nids++;
 		list_add_tail(&pni->link, &peer->pnis);
 		peer->nr_pnis++;

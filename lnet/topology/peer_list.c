@@ -128,7 +128,7 @@ unlock:
 /* ---- the NIDs of a ping info, in a hash with the secret key ---------------------------------- */
 
 /* The slot of @nid, or the free slot where its chain ends. */
-static u16 *slot_of(const struct lnet *ln, struct lnet_listing *l, const struct lnet_nid *nid)
+static u16 *listing_slot(const struct lnet *ln, struct lnet_listing *l, const struct lnet_nid *nid)
 {
 	u64 at = lnet_nid_keyed(ln, nid);
 	u16 *slot;
@@ -143,7 +143,7 @@ static u16 *slot_of(const struct lnet *ln, struct lnet_listing *l, const struct 
 const struct lnet_pinginfo_ni *lnet_listing_find(const struct lnet *ln, struct lnet_listing *l,
 						 const struct lnet_nid *nid)
 {
-	u16 slot = *slot_of(ln, l, nid);
+	u16 slot = *listing_slot(ln, l, nid);
 
 	return slot ? &l->nis[slot - 1] : NULL;
 }
@@ -154,7 +154,7 @@ void lnet_listing_fill(const struct lnet *ln, struct lnet_listing *l, unsigned i
 	u16 *slot;
 
 	for (i = 0; i < nr; i++) {
-		slot = slot_of(ln, l, &l->nis[i].nid);
+		slot = listing_slot(ln, l, &l->nis[i].nid);
 		if (!*slot)
 			*slot = i + 1;
 	}

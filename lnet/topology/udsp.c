@@ -186,7 +186,7 @@ static void peer_settle(struct lnet_pass *p, struct lnet_peer *peer, void *arg)
 }
 
 /* [cfg] Installs @u, or frees it if it is empty. Returns the old table; the caller frees it. */
-static struct lnet_udsp *publish(struct lnet *ln, struct lnet_udsp *u)
+static struct lnet_udsp *udsp_publish(struct lnet *ln, struct lnet_udsp *u)
 {
 	struct lnet_udsp *old = ln->udsp;
 	struct lnet_pass p;
@@ -202,7 +202,7 @@ static struct lnet_udsp *publish(struct lnet *ln, struct lnet_udsp *u)
 	return old;
 }
 
-static void table_free(struct lnet_udsp *u)
+static void udsp_table_free(struct lnet_udsp *u)
 {
 	unsigned int i;
 
@@ -249,7 +249,7 @@ int lnet_udsp_add(struct lnet *ln, int idx, const struct lnet_udsp_rule *rule)
 	mutex_lock(&ln->cfg_mutex);
 	u = table_copy(ln->udsp);
 	rc = u ? table_insert(u, idx, r, &gone) : -ENOMEM;
-	kvfree(rc ? u : publish(ln, u));
+	kvfree(rc ? u : udsp_publish(ln, u));
 	mutex_unlock(&ln->cfg_mutex);
 	rule_free(rc ? r : gone);
 	return rc;
@@ -263,7 +263,7 @@ int lnet_udsp_del(struct lnet *ln, int idx)
 
 	mutex_lock(&ln->cfg_mutex);
 	if (idx == -1) {
-		table_free(publish(ln, NULL));
+		udsp_table_free(udsp_publish(ln, NULL));
 		rc = 0;
 	}
 	if (idx < 0 || !ln->udsp || (unsigned int)idx >= ln->udsp->nr)
@@ -275,7 +275,7 @@ int lnet_udsp_del(struct lnet *ln, int idx)
 	gone = u->rule[idx];
 	u->nr--;
 	memmove(&u->rule[idx], &u->rule[idx + 1], (u->nr - (u32)idx) * sizeof(u->rule[0]));
-	kvfree(publish(ln, u));
+	kvfree(udsp_publish(ln, u));
 	rule_free(gone);
 unlock:
 	mutex_unlock(&ln->cfg_mutex);
@@ -292,7 +292,7 @@ int lnet_udsp_set(struct lnet *ln, const struct lnet_udsp_rule *rules, unsigned 
 		u->nr += !rc;
 	}
 	mutex_lock(&ln->cfg_mutex);
-	table_free(rc ? u : publish(ln, u));
+	udsp_table_free(rc ? u : udsp_publish(ln, u));
 	mutex_unlock(&ln->cfg_mutex);
 	return rc;
 }
@@ -312,6 +312,6 @@ int lnet_udsp_get(struct lnet *ln, unsigned int idx, struct lnet_udsp_rule *rule
 
 void lnet_udsp_fini(struct lnet *ln)
 {
-	table_free(ln->udsp);
+	udsp_table_free(ln->udsp);
 	ln->udsp = NULL;
 }
