@@ -16,7 +16,7 @@ void lnet_xfer_init(struct lnet_xfer *x)
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-static int check(const struct lnet_xfer *x, bool core)
+static int xfer_check(const struct lnet_xfer *x, bool core)
 {
 	if (x->portal >= LNET_PORTALS || lnet_nid_is_any(&x->target.nid) ||
 	    !lnet_nid_is_sane(&x->target.nid))
@@ -80,8 +80,8 @@ static struct lnet_peer_ni *target_of(struct lnet *ln, const struct lnet_nid *ni
 	return lnet_peer_ni_want(ln, &lo, NULL);
 }
 
-static int prepare(struct lnet *ln, struct lnet_op *op, struct lnet_md *md,
-		   const struct lnet_xfer *x)
+static int request_prepare(struct lnet *ln, struct lnet_op *op, struct lnet_md *md,
+			   const struct lnet_xfer *x)
 {
 	int err = set_memory(op, md, x);
 
@@ -135,7 +135,7 @@ static struct lnet_op *op_get(struct lnet_pass *p, struct lnet_peer_ni *pni, boo
 }
 
 /* 0, -EAGAIN. Each request that waits for a path, a session or credits takes memory. */
-static int may_start(struct lnet_shard *sh)
+static int request_may_start(struct lnet_shard *sh)
 {
 	lockdep_assert_held(&sh->lock);
 	if (likely(sh->nr_live < READ_ONCE(sh->ln->tun.requests_max)))
@@ -152,8 +152,8 @@ static u32 flags_of(const struct lnet_xfer *x, enum lnet_op_type type)
 	       (x->flags & LNET_NO_SEND ? LNET_OPF_NOSEND : 0);
 }
 
-static int start(struct lnet_pass *p, const struct lnet_xfer *x, struct lnet_peer_ni *pni,
-		 struct lnet_md *md, enum lnet_op_type type, enum lnet_kind kind)
+static int request_start(struct lnet_pass *p, const struct lnet_xfer *x, struct lnet_peer_ni *pni,
+			 struct lnet_md *md, enum lnet_op_type type, enum lnet_kind kind)
 {
 	u32 flags = flags_of(x, type);
 	bool answer = type == LNET_OP_GET || (flags & LNET_OPF_ACK);
@@ -165,12 +165,12 @@ static int start(struct lnet_pass *p, const struct lnet_xfer *x, struct lnet_pee
 	op->type = type;
 	op->kind = kind;
 	op->flags = flags;
-	err = may_start(p->sh);
+	err = request_may_start(p->sh);
 	if (!err && unlikely(READ_ONCE(p->ln->fault)) &&
 	    lnet_fault_peer_fails(p->ln, &x->target.nid))
 		err = -EIO;
 	if (!err)
-		err = prepare(p->ln, op, md, x);
+		err = request_prepare(p->ln, op, md, x);
 	if (!err)
 		err = lnet_op_submit(p, op, pni);
 	if (!err)
@@ -198,14 +198,14 @@ static bool same_ends(const struct lnet_xfer *a, const struct lnet_xfer *b)
 static int run_begin(struct lnet *ln, struct run *run, const struct lnet_xfer *x, unsigned int nr,
 		     bool core)
 {
-	int err = check(x, core);
+	int err = xfer_check(x, core);
 
 	if (READ_ONCE(ln->stopping))
 		return -ESHUTDOWN;
 	if (err)
 		return err;
 	run->left = 1;
-	while (run->left < nr && same_ends(x, x + run->left) && !check(x + run->left, core))
+	while (run->left < nr && same_ends(x, x + run->left) && !xfer_check(x + run->left, core))
 		run->left++;
 	run->pni = target_of(ln, &x->target.nid, !lnet_nid_is_any(&x->self));
 	if (!run->pni)
@@ -233,7 +233,7 @@ static int run_start(struct lnet *ln, struct lnet_pass *p, const struct lnet_xfe
 	for (; run.left; run.left--, done++) {
 		if (run.left > 1)	/* the last one takes over the reference of @run */
 			lnet_peer_ni_hold(run.pni);
-		err = start(p, x + done, run.pni, run.md, type, kind);
+		err = request_start(p, x + done, run.pni, run.md, type, kind);
 		if (err)
 			break;
 	}
@@ -289,19 +289,19 @@ static int submit(struct lnet *ln, const struct lnet_xfer *x, unsigned int nr,
 	return done ? (int)done : rc;
 }
 
-static int one(int rc)
+static int submit_result(int rc)
 {
 	return rc > 0 ? 0 : rc;
 }
 
 int lnet_put(struct lnet *ln, const struct lnet_xfer *x)
 {
-	return one(submit(ln, x, 1, LNET_OP_PUT, LNET_KIND_USER));
+	return submit_result(submit(ln, x, 1, LNET_OP_PUT, LNET_KIND_USER));
 }
 
 int lnet_get(struct lnet *ln, const struct lnet_xfer *x)
 {
-	return one(submit(ln, x, 1, LNET_OP_GET, LNET_KIND_USER));
+	return submit_result(submit(ln, x, 1, LNET_OP_GET, LNET_KIND_USER));
 }
 
 int lnet_put_list(struct lnet *ln, const struct lnet_xfer *x, unsigned int nr)
@@ -414,7 +414,7 @@ static int user_ping(struct user_ping *u, const struct lnet_nid *source, u64 tim
 	x.portal = LNET_PORTAL_RESERVED;
 	x.match_bits = LNET_PING_MATCHBITS;
 	x.timeout_ns = timeout_ns;
-	err = one(submit(ln, &x, 1, LNET_OP_GET, kind));
+	err = submit_result(submit(ln, &x, 1, LNET_OP_GET, kind));
 	if (err)
 		lnet_md_unlink(ln, md);	/* the last event frees @u; no ->done() */
 	return err;

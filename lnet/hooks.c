@@ -24,7 +24,7 @@ static void tuned(struct lnet *ln, const u64 *tunable, bool changed)
 		lnet_router_credits(ln);
 }
 
-static void shard_init(struct lnet_shard *sh)
+static void hooks_shard_init(struct lnet_shard *sh)
 {
 	lnet_windows_init(sh);
 	lnet_probes_init(&sh->probes, lnet_ping_path);
@@ -136,7 +136,7 @@ const struct lnet_hooks lnet_hooks = {
 	.not_taken = not_taken,
 	.link_work = lnet_ni_link_work,
 	.slots_prealloc = lnet_slots_prealloc,
-	.shard_init = shard_init,
+	.shard_init = hooks_shard_init,
 	.shard_fini = shard_fini,
 	.timers = {
 		[LNET_TIMER_OP] = op_due,

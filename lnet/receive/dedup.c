@@ -27,7 +27,7 @@ static void answers_back(struct lnet_pass *p, struct lnet_entry *e, unsigned int
  * while two interfaces are not known to belong to one node. Then the first such reply queues the
  * entry in its pass, and lnet_pass_backs() counts all of them.
  */
-static void answered(struct lnet_pass *p, struct lnet_op *op)
+static void entry_reply_done(struct lnet_pass *p, struct lnet_op *op)
 {
 	struct lnet_entry *e = op->entry;
 
@@ -63,7 +63,7 @@ static struct lnet_op *reply_make(struct lnet_pass *p, struct lnet_rx *rx, struc
 	op->binding = LNET_BIND_FIRST;
 	if (e) {
 		op->entry = e;
-		op->done = answered;
+		op->done = entry_reply_done;
 		e->refs++;
 		e->nr_reply_ops++;
 	}
@@ -119,15 +119,15 @@ static void answer_final(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_en
 
 /* ---- new requests and duplicates ------------------------------------------------------------- */
 
-static void join(struct lnet_rx *rx, struct lnet_entry *e)
+static void entry_join(struct lnet_rx *rx, struct lnet_entry *e)
 {
 	rx->entry = e;
 	e->refs++;
 	list_add_tail(&rx->link, &e->rxs);
 }
 
-static enum lnet_verdict payload_receive(struct lnet_pass *p, struct lnet_rx *rx,
-					 struct lnet_entry *e)
+static enum lnet_verdict entry_receive(struct lnet_pass *p, struct lnet_rx *rx,
+				       struct lnet_entry *e)
 {
 	rx->offset = e->offset;
 	rx->mlength = e->mlength;
@@ -136,7 +136,8 @@ static enum lnet_verdict payload_receive(struct lnet_pass *p, struct lnet_rx *rx
 	return lnet_rx_receive(p, rx);
 }
 
-/* A GET is final at its match, which fixes its data. rx->sbuf, from prepare(), caches them. */
+/* A GET is final at its match, which fixes its data. rx->sbuf, from entry_prepare(), caches them.
+ */
 static enum lnet_verdict get_matched(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
 {
 	struct lnet_buf from = lnet_md_buf(e->md, e->offset, e->mlength);
@@ -192,8 +193,8 @@ static enum lnet_verdict first_sight(struct lnet_pass *p, struct lnet_rx *rx, st
 	matched(p, rx, e);
 	if (rx->type == LNET_OP_GET)
 		return get_matched(p, rx, e);
-	join(rx, e);
-	return payload_receive(p, rx, e);
+	entry_join(rx, e);
+	return entry_receive(p, rx, e);
 }
 
 static enum lnet_verdict duplicate(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
@@ -214,9 +215,9 @@ static enum lnet_verdict duplicate(struct lnet_pass *p, struct lnet_rx *rx, stru
 		return LNET_SKIP;
 	}
 	lnet_count(p->sh, dup_taken);
-	join(rx, e);
+	entry_join(rx, e);
 	if (e->state == ENTRY_MATCHED)
-		return payload_receive(p, rx, e);
+		return entry_receive(p, rx, e);
 	lnet_rx_set_state(rx, RX_WAIT_MATCH);
 	return LNET_LATER;
 }
@@ -225,7 +226,7 @@ static enum lnet_verdict duplicate(struct lnet_pass *p, struct lnet_rx *rx, stru
  * Provides an entry, and the REPLY to a GET. Releases the lock, unless a PUT finds an entry in the
  * pool of @sh. An ACK needs no memory yet: it may be cumulative, and duplicates request it again.
  */
-static void prepare(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_shard *sh)
+static void entry_prepare(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_shard *sh)
 {
 	u64 max = READ_ONCE(p->ln->tun.reply_cache_max);
 
@@ -293,7 +294,7 @@ enum lnet_verdict lnet_dedup_begin(struct lnet_pass *p, struct lnet_rx *rx)
 	rx->portal -= LNET_PORTAL_TRACKED;
 	seq = lnet_reqid_seq(&rx->handle, &alone);
 	sh = &p->ln->shard[lnet_session_shard(p->ln, session_id)];
-	prepare(p, rx, sh);
+	entry_prepare(p, rx, sh);
 	lnet_enter(p, sh);
 	rx->hold_shard = p->sh->ix;
 	w = lnet_window_find(p->sh, session_id);
@@ -347,7 +348,7 @@ enum lnet_verdict lnet_dedup_begin(struct lnet_pass *p, struct lnet_rx *rx)
 /* ---- the end of a wait on a lazy portal ------------------------------------------------------ */
 
 /* @rx was dropped while it was queued: removes @e, so that the sender may retransmit it. */
-static void forget(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
+static void entry_discard(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
 {
 	struct lnet_rx *other, *next;
 
@@ -372,14 +373,14 @@ static void end_wait(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict 
 
 	if (v != LNET_RECEIVE) {
 		lnet_rx_drop(p, rx, why);
-		forget(p, rx, e);
+		entry_discard(p, rx, e);
 		lnet_rx_defer(p, rx, LNET_SKIP);
 		return;
 	}
 	matched(p, rx, e);
 	list_add(&rx->link, &e->rxs);
 	list_for_each_entry(other, &e->rxs, link) {
-		payload_receive(p, other, e);
+		entry_receive(p, other, e);
 		lnet_rx_defer(p, other, LNET_RECEIVE);
 	}
 }
@@ -422,7 +423,7 @@ bool lnet_dedup_gone(struct lnet_pass *p, struct lnet_rx *rx)
 		return false;
 	lnet_enter(p, e->sh);
 	if (list_empty(&e->rxs)) {
-		forget(p, rx, e);
+		entry_discard(p, rx, e);
 	} else {	/* the first duplicate waits in the place of @rx */
 		rx->entry = NULL;
 		lnet_entry_put(p, e);
@@ -439,7 +440,7 @@ bool lnet_dedup_gone(struct lnet_pass *p, struct lnet_rx *rx)
 
 /* ---- the end of a receive -------------------------------------------------------------------- */
 
-static void payload_received(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
+static void entry_received(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
 {
 	struct lnet_rx *other;
 
@@ -479,7 +480,7 @@ void lnet_dedup_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome 
 	lockdep_assert_held(&p->ln->shard[rx->hold_shard].lock);
 	rx->ni->sh[rx->hold_shard].holds--;
 	if (how == LNET_OK && e->state == ENTRY_MATCHED) {
-		payload_received(p, rx, e);
+		entry_received(p, rx, e);
 	} else if (e->state == ENTRY_FINAL && e->w && (how == LNET_OK || how == LNET_STOPPED)) {
 		answer_final(p, rx, e);	/* a duplicate requests the reply on its path */
 	} else if (gives_way(rx, e, how)) {

@@ -22,7 +22,8 @@ static bool is_from(const struct lnet_rx *rx, const struct lnet_peer *peer)
 }
 
 /* The operation that awaits @rx; NULL: none does, or its request was sent to another node. */
-static struct lnet_op *request_find(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_op_type type)
+static struct lnet_op *reply_op_find(struct lnet_pass *p, struct lnet_rx *rx,
+				     enum lnet_op_type type)
 {
 	struct lnet_peer *peer = rx->src->peer;
 	struct lnet_op *op;
@@ -137,7 +138,7 @@ enum lnet_verdict lnet_ack_take(struct lnet_pass *p, struct lnet_rx *rx, const s
 		merged_ack(p, rx);
 		return LNET_SKIP;
 	}
-	op = request_find(p, rx, LNET_OP_PUT);
+	op = reply_op_find(p, rx, LNET_OP_PUT);
 	if (!op)
 		return LNET_SKIP;
 	if (rx->mlength >= LNET_REJECTED && op->id_state == ID_DRAWN) {
@@ -158,7 +159,7 @@ enum lnet_verdict lnet_reply_take(struct lnet_pass *p, struct lnet_rx *rx,
 	struct lnet_op *op;
 
 	rx->handle = hdr->msg.reply.dst_wmd;
-	op = request_find(p, rx, LNET_OP_GET);
+	op = reply_op_find(p, rx, LNET_OP_GET);
 	if (!op)
 		return LNET_SKIP;
 	if (want > op->len) {

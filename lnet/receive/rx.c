@@ -356,7 +356,8 @@ static enum lnet_verdict take_request(struct lnet_pass *p, struct lnet_rx *rx,
 #define FORWARD 1	/* not a verdict */
 
 /* 0: the message is for this node. FORWARD: it is to be forwarded. Else the verdict. */
-static int address(struct lnet_pass *p, const struct lnet_ni *ni, const struct lnet_hdr *hdr)
+static int rx_check_address(struct lnet_pass *p, const struct lnet_ni *ni,
+			    const struct lnet_hdr *hdr)
 {
 	if (likely(lnet_nid_same(&hdr->dest_nid, &ni->nid)) || ni == p->ln->lo)
 		return 0;
@@ -461,11 +462,11 @@ static bool has_false_source(struct lnet_pass *p, const struct lnet_rx *rx)
 	return is_false;
 }
 
-static enum lnet_verdict dispatch(struct lnet_pass *p, struct lnet_rx *rx,
-				  const struct lnet_hdr *hdr)
+static enum lnet_verdict rx_dispatch(struct lnet_pass *p, struct lnet_rx *rx,
+				     const struct lnet_hdr *hdr)
 {
 	bool is_sender = lnet_nid_same(&rx->src_nid, &rx->from->nid);
-	int v = address(p, rx->ni, hdr);
+	int v = rx_check_address(p, rx->ni, hdr);
 
 	if (v && v != FORWARD) {
 		lnet_stat_drop(p->sh, rx->ni, rx->from, hdr->type, hdr->payload_len);
@@ -541,7 +542,7 @@ static noinline enum lnet_verdict ack_begin(struct lnet_pass *p, struct lnet_ni 
 		return LNET_SKIP;
 	lnet_enter_pni(p, from);
 	read_header(&rx, ni, hdr, from);
-	v = dispatch(p, &rx, hdr);
+	v = rx_dispatch(p, &rx, hdr);
 	if (unlikely(rx.src != from))
 		lnet_peer_ni_put(rx.src);
 	return v;
@@ -559,7 +560,7 @@ enum lnet_verdict lnet_rx_begin(struct lnet_pass *p, struct lnet_ni *ni, struct 
 	read_header(rx, ni, hdr, from);
 	rx->arrived_ns = p->now_ns;
 	rx->verdict = LNET_LATER;
-	v = dispatch(p, rx, hdr);
+	v = rx_dispatch(p, rx, hdr);
 	if (v == LNET_SKIP || v == LNET_CLOSE) {
 		lnet_rx_free(p, rx);
 		return v;

@@ -34,7 +34,7 @@ u32 lnet_window_rejected(const struct lnet_window *w, u64 seq)
 }
 
 /* A window whose size varies around a power of 2 stays in its list. */
-static void weigh(struct lnet_window *w)
+static void window_weigh(struct lnet_window *w)
 {
 	u8 weight = w->weight;
 
@@ -53,7 +53,7 @@ void lnet_window_place(struct lnet_window *w, u64 seq, struct lnet_entry *e)
 	w->entry[seq & (w->cap - 1)] = e;
 	w->nr_entries++;
 	w->sh->window_bytes += sizeof(*e);
-	weigh(w);
+	window_weigh(w);
 }
 
 /* [sh] Empties the place of @seq. Returns its entry with the window's reference, or NULL. */
@@ -66,7 +66,7 @@ static struct lnet_entry *unplace(struct lnet_window *w, u64 seq)
 		return NULL;
 	w->nr_entries--;
 	w->sh->window_bytes -= sizeof(*e);
-	weigh(w);
+	window_weigh(w);
 	return e;
 }
 

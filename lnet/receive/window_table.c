@@ -26,7 +26,7 @@ u64 lnet_session_shard(const struct lnet *ln, u64 session_id)
 	return ln->nr_shards > 1 ? (session_id & GRANT_SHARD_MASK) % ln->nr_shards : 0;
 }
 
-static struct lnet_window **bucket(struct lnet_shard *sh, u64 session_id)
+static struct lnet_window **window_bucket(struct lnet_shard *sh, u64 session_id)
 {
 	return &sh->index->session_id[lnet_hash64(session_id) % LNET_WINDOW_HASH];
 }
@@ -37,7 +37,7 @@ struct lnet_window *lnet_window_find(struct lnet_shard *sh, u64 session_id)
 
 	if (!sh->index)
 		return NULL;
-	for (w = *bucket(sh, session_id); w && w->session_id != session_id; w = w->hash_next)
+	for (w = *window_bucket(sh, session_id); w && w->session_id != session_id; w = w->hash_next)
 		;
 	return w;
 }
@@ -89,7 +89,7 @@ static void set_rank(struct lnet_shard *sh, struct lnet_window *w, unsigned int 
 }
 
 /* The window of @opener with the highest rank, which is the number of its windows; or NULL. */
-static struct lnet_window *last_of(struct lnet_shard *sh, const struct lnet_nid *opener)
+static struct lnet_window *opener_last_window(struct lnet_shard *sh, const struct lnet_nid *opener)
 {
 	struct lnet_window *w, *last = NULL;
 
@@ -109,8 +109,8 @@ static bool is_fresh(const struct lnet_window *w, u64 now_ns)
  * A window of @opener that is not busy: one that was never used, else the oldest; or NULL. If @rx
  * is not NULL, windows that other sources than that of @rx used within REST_NS are kept.
  */
-static struct lnet_window *oldest_of(struct lnet_pass *p, const struct lnet_nid *opener,
-				     const struct lnet_rx *rx)
+static struct lnet_window *opener_oldest_window(struct lnet_pass *p, const struct lnet_nid *opener,
+						const struct lnet_rx *rx)
 {
 	struct lnet_shard *sh = p->sh;
 	struct lnet_window *w, *found = NULL;
@@ -128,7 +128,7 @@ static struct lnet_window *oldest_of(struct lnet_pass *p, const struct lnet_nid 
 }
 
 /* The oldest window of a peer that has the most; NULL if no peer has more than one. */
-static struct lnet_window *greediest(struct lnet_pass *p)
+static struct lnet_window *window_of_greediest(struct lnet_pass *p)
 {
 	struct lnet_shard *sh = p->sh;
 	unsigned int rank, tries = 0;
@@ -136,7 +136,7 @@ static struct lnet_window *greediest(struct lnet_pass *p)
 
 	for (rank = LNET_WINDOWS_PER_PEER; rank > 1; rank--)
 		list_for_each_entry(w, &sh->ranked[rank], ranked) {
-			found = oldest_of(p, &w->opener, NULL);
+			found = opener_oldest_window(p, &w->opener, NULL);
 			if (found)
 				return found;
 			if (++tries == GREEDY_MAX)
@@ -210,7 +210,7 @@ bool lnet_window_is_busy(const struct lnet_window *w)
 
 void lnet_window_drop(struct lnet_pass *p, struct lnet_window *w)
 {
-	struct lnet_window **at = bucket(p->sh, w->session_id), *last;
+	struct lnet_window **at = window_bucket(p->sh, w->session_id), *last;
 	struct lnet_window_walk *walk;
 	u32 ix;
 
@@ -226,7 +226,7 @@ void lnet_window_drop(struct lnet_pass *p, struct lnet_window *w)
 	hlist_del(&w->own);
 	list_del(&w->ranked);
 	/* The last window of the opener takes the rank of @w, so that ranks have no gap. */
-	last = last_of(p->sh, &w->opener);
+	last = opener_last_window(p->sh, &w->opener);
 	if (last && last->rank > w->rank)
 		set_rank(p->sh, last, w->rank);
 	p->sh->nr_windows--;
@@ -274,20 +274,20 @@ static bool displace(struct lnet_pass *p, struct lnet_window *w)
 }
 
 /* At windows_per_peer the payer loses a window; at windows_max a peer with the most loses one. */
-static bool make_room(struct lnet_pass *p, const struct lnet_rx *rx)
+static bool windows_make_room(struct lnet_pass *p, const struct lnet_rx *rx)
 {
 	const struct lnet_nid *opener = &payer_of(rx)->primary;
 	u64 share = READ_ONCE(p->ln->tun.windows_per_peer);
 	struct lnet_shard *sh = p->sh;
 	struct lnet_window *last;
 
-	while ((last = last_of(sh, opener)) && last->rank >= share) {
-		if (!displace(p, oldest_of(p, opener, rx)))
+	while ((last = opener_last_window(sh, opener)) && last->rank >= share) {
+		if (!displace(p, opener_oldest_window(p, opener, rx)))
 			return false;
 		lnet_count(sh, windows_of_peer);
 	}
 	while (sh->nr_windows >= READ_ONCE(p->ln->tun.windows_max)) {
-		struct lnet_window *w = greediest(p);
+		struct lnet_window *w = window_of_greediest(p);
 
 		if (!displace(p, w ? w : to_drop(sh, p->now_ns)))
 			return false;
@@ -301,7 +301,7 @@ u64 lnet_window_bytes(const struct lnet_window *w)
 }
 
 /* True if the opener lost its connections after its last request, as this shard's paths show. */
-static bool is_lost(const struct lnet_window *w)
+static bool opener_is_lost(const struct lnet_window *w)
 {
 	const struct lnet_path *path;
 	bool lost = false;
@@ -325,7 +325,7 @@ static struct lnet_window *heavy_one(struct lnet_shard *sh, const struct lnet_wi
 
 	while (weight-- > least)
 		list_for_each_entry(w, &sh->heavy[weight], heavy) {
-			if ((!lost || is_lost(w)) && w != keep && !lnet_window_is_busy(w))
+			if ((!lost || opener_is_lost(w)) && w != keep && !lnet_window_is_busy(w))
 				return w;
 			if (++nr == (lost ? LOST_MAX : LARGE_MAX))
 				return NULL;
@@ -443,7 +443,7 @@ static bool window_add(struct lnet_pass *p, struct lnet_window *w, struct lnet_r
 	w->W = READ_ONCE(p->ln->tun.window);
 	w->hold_ns = min(hold_ns, READ_ONCE(p->ln->tun.hold_time_max));
 	w->last_ns = p->now_ns;
-	at = bucket(sh, w->session_id);
+	at = window_bucket(sh, w->session_id);
 	w->hash_next = *at;
 	*at = w;
 	list_add(&w->link, &sh->windows);
@@ -451,7 +451,7 @@ static bool window_add(struct lnet_pass *p, struct lnet_window *w, struct lnet_r
 	sh->nr_windows++;
 	list_add(&w->heavy, &sh->heavy[0]);
 	sh->window_bytes += lnet_window_bytes(w);
-	last = last_of(sh, &w->opener);
+	last = opener_last_window(sh, &w->opener);
 	set_rank(sh, w, last ? last->rank + 1 : 1);
 	hlist_add_head(&w->own, openers(sh, &w->opener));
 	lnet_timer_set(&sh->wheel, &w->timer, p->now_ns + 2 * w->hold_ns);
@@ -475,7 +475,7 @@ struct lnet_window *lnet_window_open(struct lnet_pass *p, struct lnet_rx *rx, u3
 		swap(p->sh->index, index);
 	kfree(index);
 	w = window_of(p->sh, rx);
-	if (!w && fresh && fresh->entry && p->sh->index && make_room(p, rx) &&
+	if (!w && fresh && fresh->entry && p->sh->index && windows_make_room(p, rx) &&
 	    window_add(p, fresh, rx, hold_ms))
 		return fresh;
 	if (fresh)

@@ -38,7 +38,7 @@ static struct lnet_ni_shard *ni_shard(const struct lnet_att *att)
 	return &att->ni->sh[att->op->sh->ix];
 }
 
-static bool may_take(s32 credits, u8 cls)
+static bool credit_is_available(s32 credits, u8 cls)
 {
 	return credits > (cls == LNET_CLS_CONTROL ? -CONTROL_EXTRA : 0);
 }
@@ -62,8 +62,8 @@ static bool is_turn(const struct lnet_pass *p, const struct lnet_path *path)
 }
 
 /* Takes or returns the credits of an edge, and wakes no attempt. Constant states are folded. */
-static __always_inline void account(struct lnet_att *att, enum lnet_att_state from,
-				    enum lnet_att_state to)
+static __always_inline void att_account(struct lnet_att *att, enum lnet_att_state from,
+					enum lnet_att_state to)
 {
 	const struct edge *e = &edges[from][to];
 	struct lnet_peer_ni *pni = att->pni;
@@ -113,12 +113,12 @@ static bool to_wire(struct lnet_pass *p, struct lnet_att *att)
 	u64 slice;
 
 	if (unlikely(!in_time || !lnet_rec_value(p->sh, lnet_op_draw_id(p, op)))) {
-		account(att, ATT_WAIT_NI, ATT_FREE);
+		att_account(att, ATT_WAIT_NI, ATT_FREE);
 		if (in_time)
 			lnet_op_wait_window(p, op);
 		return false;
 	}
-	account(att, ATT_WAIT_NI, ATT_WIRE);
+	att_account(att, ATT_WAIT_NI, ATT_WIRE);
 	if (att->path->nr_wire == 1 && list_empty(&att->path->await_reply))
 		att->path->busy_ns = p->now_ns;
 	lnet_op_wire(op);
@@ -160,24 +160,24 @@ static void advance(struct lnet_pass *p, struct lnet_att *att, enum lnet_att_sta
 
 	if (from == ATT_FREE && takes_turns(att) &&
 	    (!is_turn(p, path) || !list_empty(&path->large_queue))) {
-		account(att, ATT_FREE, ATT_WAIT_LARGE);
+		att_account(att, ATT_FREE, ATT_WAIT_LARGE);
 		list_add_tail(&att->link, &path->large_queue);
 		lnet_rec_att(p, QUEUED, att, 2, path->nr_large);
 		return;
 	}
 	if (from == ATT_FREE)
-		account(att, ATT_FREE, ATT_WAIT_PEER);
+		att_account(att, ATT_FREE, ATT_WAIT_PEER);
 	else if (from == ATT_WAIT_LARGE)
-		account(att, ATT_WAIT_LARGE, ATT_WAIT_PEER);
+		att_account(att, ATT_WAIT_LARGE, ATT_WAIT_PEER);
 	if (from != ATT_WAIT_PEER &&
-	    (!may_take(pni->credits, att->cls) || !list_empty(&pni->wait[att->cls]))) {
+	    (!credit_is_available(pni->credits, att->cls) || !list_empty(&pni->wait[att->cls]))) {
 		list_add_tail(&att->link, &pni->wait[att->cls]);
 		pni->nr_wait++;
 		lnet_rec_att(p, QUEUED, att, 0, (u32)pni->credits);
 		return;
 	}
-	account(att, ATT_WAIT_PEER, ATT_WAIT_NI);
-	if (!may_take(ns->credits, att->cls) || !list_empty(&ns->wait[att->cls])) {
+	att_account(att, ATT_WAIT_PEER, ATT_WAIT_NI);
+	if (!credit_is_available(ns->credits, att->cls) || !list_empty(&ns->wait[att->cls])) {
 		list_add_tail(&att->link, &ns->wait[att->cls]);
 		ns->nr_wait++;
 		lnet_rec_att(p, QUEUED, att, 1, (u32)ns->credits);
@@ -213,7 +213,7 @@ static void wake_peer(struct lnet_pass *p, struct lnet_peer_ni *pni)
 	unsigned int cls;
 
 	for (cls = 0; cls < LNET_NR_CLASSES; cls++) {
-		while (!list_empty(&pni->wait[cls]) && may_take(pni->credits, cls)) {
+		while (!list_empty(&pni->wait[cls]) && credit_is_available(pni->credits, cls)) {
 			att = list_first_entry(&pni->wait[cls], struct lnet_att, link);
 			list_del_init(&att->link);
 			pni->nr_wait--;
@@ -230,7 +230,7 @@ static void wake_ni(struct lnet_pass *p, struct lnet_ni_shard *ns)
 	unsigned int cls;
 
 	for (cls = 0; cls < LNET_NR_CLASSES; cls++) {
-		while (!list_empty(&ns->wait[cls]) && may_take(ns->credits, cls)) {
+		while (!list_empty(&ns->wait[cls]) && credit_is_available(ns->credits, cls)) {
 			att = list_first_entry(&ns->wait[cls], struct lnet_att, link);
 			pni = att->pni;
 			path = att->path;
@@ -247,13 +247,13 @@ static void wake_ni(struct lnet_pass *p, struct lnet_ni_shard *ns)
 	}
 }
 
-static __always_inline void move(struct lnet_pass *p, struct lnet_att *att,
-				 enum lnet_att_state from, enum lnet_att_state to)
+static __always_inline void att_move(struct lnet_pass *p, struct lnet_att *att,
+				     enum lnet_att_state from, enum lnet_att_state to)
 {
 	const struct edge *e = &edges[from][to];
 	struct lnet_peer_ni *pni = att->pni;
 
-	account(att, from, to);
+	att_account(att, from, to);
 	if (e->ni > 0) {
 		struct lnet_ni_shard *ns = ni_shard(att);
 
@@ -274,11 +274,11 @@ static __always_inline void move(struct lnet_pass *p, struct lnet_att *att,
 void lnet_att_move(struct lnet_pass *p, struct lnet_att *att, enum lnet_att_state to)
 {
 	if (att->state == ATT_WIRE && to == ATT_AWAIT_REPLY)
-		move(p, att, ATT_WIRE, ATT_AWAIT_REPLY);
+		att_move(p, att, ATT_WIRE, ATT_AWAIT_REPLY);
 	else if (att->state == ATT_AWAIT_REPLY && to == ATT_FREE)
-		move(p, att, ATT_AWAIT_REPLY, ATT_FREE);
+		att_move(p, att, ATT_AWAIT_REPLY, ATT_FREE);
 	else
-		move(p, att, att->state, to);
+		att_move(p, att, att->state, to);
 }
 
 void lnet_att_drop(struct lnet_pass *p, struct lnet_att *att)

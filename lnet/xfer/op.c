@@ -263,7 +263,7 @@ static u64 silent_ns(const struct lnet_path *path)
 	return max(path->suspect_ns, path->first_hop->suspect_ns);
 }
 
-static bool is_closed(const struct lnet_path *path)
+static bool path_is_closed(const struct lnet_path *path)
 {
 	return lnet_ni_marked(path->ni, LNET_MARK(DRAINED)) || silent_ns(path) ||
 	       (lnet_path_is_routed(path) &&
@@ -305,7 +305,7 @@ static void look_at_overdue(struct lnet_pass *p, struct lnet_op *op, struct lnet
 	}
 	lnet_op_unbind(op);
 	path = other_path(p, op, att);
-	if (path ? is_closed(path) : lnet_op_is_idempotent(op))
+	if (path ? path_is_closed(path) : lnet_op_is_idempotent(op))
 		path = att->path;
 	if (path)
 		send_hedge(p, att, path, false);
@@ -331,7 +331,7 @@ static u64 idle_since(const struct lnet_att *att)
  * completed. Returns the other; NULL: both stay. The path is not penalized, because the reply may
  * be in flight.
  */
-static struct lnet_att *make_room(struct lnet_pass *p, struct lnet_op *op)
+static struct lnet_att *hedge_make_room(struct lnet_pass *p, struct lnet_op *op)
 {
 	struct lnet_att *goes = &op->first, *stays = op->hedge, *later;
 	u64 after, since_ns, due_ns;
@@ -358,7 +358,7 @@ static struct lnet_att *make_room(struct lnet_pass *p, struct lnet_op *op)
 static void look_at_silence(struct lnet_pass *p, struct lnet_op *op)
 {
 	bool one = lnet_att_is_live(&op->first), two = one && lnet_att_is_live(op->hedge);
-	struct lnet_att *att = two ? make_room(p, op) : one ? &op->first : op->hedge;
+	struct lnet_att *att = two ? hedge_make_room(p, op) : one ? &op->first : op->hedge;
 	struct lnet_path *path, *first_hop;
 	u64 after, since;
 

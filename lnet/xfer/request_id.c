@@ -283,7 +283,7 @@ int lnet_slots_prealloc(struct lnet *ln)
  * node can send a reply in the name of the target. The tag is the number of uses, permuted by a
  * Feistel network of three rounds with a secret key. So no handle is used twice.
  */
-static u64 tag_of(const struct lnet *ln, u32 slot, u64 gen)
+static u64 handle_tag(const struct lnet *ln, u32 slot, u64 gen)
 {
 	const u64 mask = (1ULL << TAG_BITS / 2) - 1;
 	u64 left = gen >> TAG_BITS / 2 & mask, right = gen & mask, round;
@@ -309,7 +309,7 @@ int lnet_slot_take(struct lnet *ln, struct lnet_op *op)
 		WRITE_ONCE(ln->nr_slot_free, ln->nr_slot_free - 1);
 		s->op = op;
 		s->gen++;
-		s->tag = tag_of(ln, op->slot - 1, s->gen);
+		s->tag = handle_tag(ln, op->slot - 1, s->gen);
 		lnet_op_set_id(op, ID_SLOT);
 		op->wire.cookie[0] = ln->instance;
 		op->wire.cookie[1] = (s->tag << SLOT_BITS | (op->slot - 1)) << 2 | COOKIE_MD;

@@ -29,8 +29,8 @@ static bool resendable(const struct lnet_pass *p, const struct lnet_op *op)
 	return lnet_op_is_repeatable(op);
 }
 
-static bool is_stuck(const struct lnet_pass *p, const struct lnet_op *op,
-		     const struct lnet_path *path)
+static bool op_is_stuck(const struct lnet_pass *p, const struct lnet_op *op,
+			const struct lnet_path *path)
 {
 	return unlikely(op->kind == LNET_KIND_FORWARD) &&
 	       lnet_rec_value(p->sh, p->ln->hooks->forward_op.is_stuck(op, path));
@@ -58,7 +58,7 @@ void lnet_op_try(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *path
 	    lnet_rec_value(p->sh, lnet_op_source_leaves(op)) && lnet_op_unbind(op))
 		path = NULL;
 	path = path ? path : lnet_op_choose(p, op);
-	if (!path || is_stuck(p, op, path)) {
+	if (!path || op_is_stuck(p, op, path)) {
 		lnet_op_finish(p, op, LNET_NO_PATH);
 		return;
 	}
@@ -196,7 +196,7 @@ int lnet_op_submit(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_ni 
 
 /* ---- retries --------------------------------------------------------------------------------- */
 
-static unsigned int resends(const struct lnet_op *op)
+static unsigned int op_nr_resends(const struct lnet_op *op)
 {
 	unsigned int free = op->hedges + op->unsent + 1;
 
@@ -210,7 +210,8 @@ static unsigned int resends(const struct lnet_op *op)
 static void send_again(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcome how,
 		       bool unsent)
 {
-	u32 most = (u32)READ_ONCE(p->ln->tun.retry_count), left = most - min(most, resends(op));
+	u32 most = (u32)READ_ONCE(p->ln->tun.retry_count),
+	    left = most - min(most, op_nr_resends(op));
 	struct lnet_path *path = lnet_op_choose(p, op);
 	u64 pause_ns = div_u64(op->deadline_ns - p->now_ns, left + 1);
 
@@ -225,7 +226,7 @@ static void send_again(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcom
 	 * An operator waits for an urgent request, so the request ends if its last path rejects it
 	 * or has no route.
 	 */
-	if (is_stuck(p, op, NULL) || (op->kind == LNET_KIND_URGENT &&
+	if (op_is_stuck(p, op, NULL) || (op->kind == LNET_KIND_URGENT &&
 				      (op->unconnected & LNET_ATTF_REJECTED ||
 				       how == LNET_LOCAL_NO_ROUTE))) {
 		lnet_op_finish(p, op, how);
@@ -242,7 +243,7 @@ static void send_again(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcom
 bool lnet_op_may_resend(const struct lnet_pass *p, const struct lnet_op *op, bool unknown)
 {
 	return op->kind != LNET_KIND_RECOVERY && (!unknown || resendable(p, op)) &&
-	       resends(op) < READ_ONCE(p->ln->tun.retry_count);
+	       op_nr_resends(op) < READ_ONCE(p->ln->tun.retry_count);
 }
 
 /*
@@ -356,7 +357,7 @@ static void lost(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome ho
 }
 
 /* As with a rejected connection, this costs no try while the peer responds. */
-static void stopped(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
+static void attempt_stopped(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
 {
 	bool unsent = lnet_peer_is_responsive(op->peer, NULL, p->now_ns);
 	struct lnet_path *path = att->path;
@@ -383,7 +384,7 @@ void lnet_op_stopped(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *
 	lnet_op_for_each_att(att, op)
 		if (via && !lnet_op_is_over(op) && att->state == ATT_AWAIT_REPLY &&
 		    att->path == via)
-			stopped(p, op, att);
+			attempt_stopped(p, op, att);
 	lnet_op_unpin(p, op);
 }
 
@@ -440,7 +441,7 @@ static void back_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_att
 	attempt_failed(p, op, path, how, unsent);
 }
 
-static void process(struct lnet_pass *p, struct lnet_att *att)
+static void att_process_reports(struct lnet_pass *p, struct lnet_att *att)
 {
 	struct lnet_op *op = att->op;
 	int what = atomic_xchg(&att->reports, 0);
@@ -476,7 +477,7 @@ void lnet_atts_reported(struct lnet_pass *p, struct list_head *list)
 
 		list_del_init(&att->link);
 		lnet_enter(p, att->op->sh);
-		process(p, att);
+		att_process_reports(p, att);
 	}
 }
 
@@ -488,7 +489,7 @@ static bool posted_until(const struct lnet_att *att, u32 epoch)
 	return epoch == U32_MAX || (s32)(att->epoch - epoch) <= 0;
 }
 
-static unsigned int unanswered(const struct lnet_path *path, u32 epoch)
+static unsigned int path_nr_unanswered(const struct lnet_path *path, u32 epoch)
 {
 	const struct lnet_att *att;
 	unsigned int nr = 0;
@@ -536,10 +537,10 @@ void lnet_path_lost(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni
 	lnet_session_path_lost(p, to->peer);
 	if (unlikely(to->gw))
 		lnet_gateway_lost(p, to->peer);
-	nr = own = unanswered(path, epoch);
+	nr = own = path_nr_unanswered(path, epoch);
 	/* requests through a router use its connections, also those that the driver has */
 	list_for_each_entry(carried, &path->gw_paths, gw_link)
-		nr += unanswered(carried, epoch) + carried->nr_wire;
+		nr += path_nr_unanswered(carried, epoch) + carried->nr_wire;
 	/* The loss of idle connections costs no health. */
 	if (nr || path->nr_wire || how != LNET_PATH_LOST)
 		lnet_health_fail(p->sh, path, how, path->liveness_ns);

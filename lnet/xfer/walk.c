@@ -63,7 +63,7 @@ void lnet_ops_walk(struct lnet_pass *p,
 /* ---- slices: a path works again, is suspect or removed; an interface has lost its link ------- */
 
 /* True if a peer or an NI with the walk number @nr requires this walk, or a later one. 0: none. */
-static bool is_due(const struct lnet_walk *w, u32 nr)
+static bool walk_is_due(const struct lnet_walk *w, u32 nr)
 {
 	return nr && (s32)(nr - w->nr) >= 0;
 }
@@ -72,16 +72,16 @@ static bool is_due(const struct lnet_walk *w, u32 nr)
 static bool is_cut(const struct lnet_shard *sh, const struct lnet_att *att)
 {
 	return lnet_att_is_live(att) && !lnet_ni_has_link(att->ni) &&
-	       is_due(&sh->walk, att->ni->sh[sh->ix].down_walk);
+	       walk_is_due(&sh->walk, att->ni->sh[sh->ix].down_walk);
 }
 
 static bool waits_for_gone(const struct lnet_shard *sh, const struct lnet_att *att)
 {
-	return lnet_att_waits(att) && att->path->gone && is_due(&sh->walk, sh->walk.gone_walk);
+	return lnet_att_waits(att) && att->path->gone && walk_is_due(&sh->walk, sh->walk.gone_walk);
 }
 
 /* True: @op tried or chose again. @stuck: last peer without a better path; without a better NI. */
-static bool visit(struct lnet_pass *p, struct lnet_op *op, const struct lnet_peer *stuck[2])
+static bool walk_visit_op(struct lnet_pass *p, struct lnet_op *op, const struct lnet_peer *stuck[2])
 {
 	const struct lnet_att *att;
 	struct lnet_ni *ni = NULL;
@@ -103,7 +103,7 @@ static bool visit(struct lnet_pass *p, struct lnet_op *op, const struct lnet_pee
 		unpin(p, op);
 		return true;
 	}
-	if (is_due(&p->sh->walk, op->peer->back_walk))
+	if (walk_is_due(&p->sh->walk, op->peer->back_walk))
 		return lnet_op_path_back(p, op);
 	/* @op may choose another path if it waits for credits; a hedge keeps its path */
 	att = &op->first;
@@ -111,8 +111,8 @@ static bool visit(struct lnet_pass *p, struct lnet_op *op, const struct lnet_pee
 		return false;
 	/* it waits for an NI that a suspect path also uses, or for a suspect path */
 	by_ni = att->state == ATT_WAIT_NI;
-	is_wanted = by_ni ? is_due(&p->sh->walk, att->ni->sh[p->sh->ix].avoid_walk) :
-			    att->path->suspect_ns || att->path->first_hop->suspect_ns;
+	is_wanted = by_ni ? walk_is_due(&p->sh->walk, att->ni->sh[p->sh->ix].avoid_walk)
+			  : att->path->suspect_ns || att->path->first_hop->suspect_ns;
 	if (!is_wanted || op->peer == stuck[by_ni])
 		return false;
 	/* no better path: @op represents its peer, unless it was tried or is forwarded */
@@ -146,7 +146,7 @@ void lnet_walk_timer(struct lnet_pass *p)
 		op = list_entry(w->at, struct lnet_op, all);
 		w->at = op->all.next;	/* lnet_walk_leave() moves it */
 		w->left--;
-		acts += visit(p, op, stuck);
+		acts += walk_visit_op(p, op, stuck);
 	}
 	lnet_timer_set(&p->sh->wheel, &w->timer, p->now_ns);
 }
@@ -190,7 +190,7 @@ bool lnet_ops_wait_gone(const struct lnet_shard *sh)
 {
 	const struct lnet_walk *w = &sh->walk;
 
-	return is_due(w, w->gone_walk) && (w->at || w->gone_walk != w->nr);
+	return walk_is_due(w, w->gone_walk) && (w->at || w->gone_walk != w->nr);
 }
 
 /* Many operations notice the same suspect path, so there are pauses between these walks. */

@@ -194,7 +194,7 @@ inline attempt_failed(i) {
 	fi
 }
 
-/* process(): the driver completes the attempt */
+/* att_process_reports(): the driver completes the attempt */
 inline given_back(i, good) {
 	has[i] = false;
 	if
