@@ -93,7 +93,7 @@ static struct lnet_rtr_node *node_get(const struct lnet *ln, struct list_head *t
 }
 
 /* Keeps the memory of an unused node in @spare if that is NULL, else frees it. */
-static void node_put(struct lnet_rtr_node *node, struct lnet_rtr_node **spare)
+static void rtr_node_put(struct lnet_rtr_node *node, struct lnet_rtr_node **spare)
 {
 	if (--node->refs)
 		return;
@@ -175,8 +175,8 @@ void lnet_rtr_flow_put(struct lnet_rtr_shard *rs, struct lnet_rtr_flow *flow)
 	if (!flow || --flow->refs)
 		return;
 	list_del(&flow->link);
-	node_put(flow->sender, &rs->spare.sender);
-	node_put(flow->dst, &rs->spare.dst);
+	rtr_node_put(flow->sender, &rs->spare.sender);
+	rtr_node_put(flow->dst, &rs->spare.dst);
 	if (rs->spare.flow) {
 		kfree(flow);
 		return;
@@ -198,7 +198,7 @@ static void note_min(struct lnet_rtr_pool *pool)
 }
 
 /* Changes the state, and takes or returns the credit and the buffer by which the states differ. */
-static void move(struct lnet_fwd *fwd, enum lnet_rx_state to)
+static void fwd_move(struct lnet_fwd *fwd, enum lnet_rx_state to)
 {
 	enum lnet_rx_state state = fwd->rx->state;
 	int credits = holds[to].credit - holds[state].credit;
@@ -225,7 +225,7 @@ static void move(struct lnet_fwd *fwd, enum lnet_rx_state to)
 }
 
 /* True if the message may be too large to be read aside, and stops its connection if it waits. */
-static bool is_large(const struct lnet_fwd *fwd)
+static bool fwd_is_large(const struct lnet_fwd *fwd)
 {
 	return fwd->hdr.payload_len > LNET_LARGE;
 }
@@ -241,7 +241,7 @@ static s32 free_credits(const struct lnet_fwd *fwd)
 	s32 free = from->rtr_credits;
 
 	list_for_each_entry(other, &from->rtr_held, held)
-		free += is_large(other) != is_large(fwd);
+		free += fwd_is_large(other) != fwd_is_large(fwd);
 	return free;
 }
 
@@ -251,7 +251,8 @@ static bool may_have_credit(const struct lnet_fwd *fwd)
 	s32 mine = 0;
 
 	list_for_each_entry(other, &fwd->rx->from->rtr_held, held)
-		mine += other->flow->dst == fwd->flow->dst && is_large(other) == is_large(fwd);
+		mine += other->flow->dst == fwd->flow->dst &&
+			fwd_is_large(other) == fwd_is_large(fwd);
 	return free_credits(fwd) > mine;
 }
 
@@ -292,8 +293,8 @@ static void wait_buffer_no_more(struct lnet_fwd *fwd)
 
 static void lead(struct lnet_fwd *fwd)
 {
-	list_add_tail(&fwd->wait, &fwd->rx->from->rtr_wait[is_large(fwd)]);
-	list_add_tail(&fwd->lead, &fwd->flow->leaders[is_large(fwd)]);
+	list_add_tail(&fwd->wait, &fwd->rx->from->rtr_wait[fwd_is_large(fwd)]);
+	list_add_tail(&fwd->lead, &fwd->flow->leaders[fwd_is_large(fwd)]);
 }
 
 /* Queues @fwd behind the first message that waits for a credit of its interface, flow and size. */
@@ -301,7 +302,7 @@ static void wait_credit(struct lnet_fwd *fwd)
 {
 	struct lnet_fwd *leader;
 
-	list_for_each_entry(leader, &fwd->flow->leaders[is_large(fwd)], lead)
+	list_for_each_entry (leader, &fwd->flow->leaders[fwd_is_large(fwd)], lead)
 		if (leader->rx->from == fwd->rx->from) {
 			list_add_tail(&fwd->wait, &leader->behind);
 			return;
@@ -328,9 +329,9 @@ static bool ask_buffer(struct lnet_fwd *fwd)
 {
 	struct lnet_rtr_flow *flow = fwd->flow;
 
-	move(fwd, RX_WAIT_BUFFER);
+	fwd_move(fwd, RX_WAIT_BUFFER);
 	if (may_have_buffer(fwd) && list_empty(&flow->wait[fwd->cls])) {
-		move(fwd, RX_RECEIVE_ROUTED);
+		fwd_move(fwd, RX_RECEIVE_ROUTED);
 		return true;
 	}
 	if (is_over_share(fwd))
@@ -344,7 +345,7 @@ static bool ask_buffer(struct lnet_fwd *fwd)
 }
 
 /* [sh] @fwd has a buffer: holds the interface until the payload is received. */
-static void granted(struct lnet_fwd *fwd)
+static void fwd_hold_ni(struct lnet_fwd *fwd)
 {
 	struct lnet_rx *rx = fwd->rx;
 
@@ -369,7 +370,7 @@ bool lnet_rtr_request(struct lnet_pass *p, struct lnet_fwd *fwd)
 	if (!may_have_credit(fwd)) {
 		wait_credit(fwd);
 	} else if (ask_buffer(fwd)) {
-		granted(fwd);
+		fwd_hold_ni(fwd);
 		return true;
 	}
 	list_add_tail(&fwd->all, &fwd->rs->waiting);
@@ -430,10 +431,10 @@ bool lnet_rtr_fill(struct lnet_pass *p, struct lnet_fwd *fwd)
 /* ---- order of waiting messages --------------------------------------------------------------- */
 
 /* @fwd waits no longer: the end of the pass notifies the driver. */
-static void wake(struct lnet_pass *p, struct lnet_fwd *fwd)
+static void fwd_resume(struct lnet_pass *p, struct lnet_fwd *fwd)
 {
 	list_del_init(&fwd->all);
-	granted(fwd);
+	fwd_hold_ni(fwd);
 	fwd->rx->verdict = LNET_RECEIVE;
 	fwd->rx->received = 1;
 	list_add_tail(&fwd->rx->deferred, &p->receive);
@@ -451,8 +452,8 @@ static void check_next(struct lnet_pass *p, struct lnet_rtr_pool *pool, unsigned
 	}
 	list_move_tail(&flow->turn[cls], &pool->turn);
 	wait_buffer_no_more(fwd);
-	move(fwd, RX_RECEIVE_ROUTED);
-	wake(p, fwd);
+	fwd_move(fwd, RX_RECEIVE_ROUTED);
+	fwd_resume(p, fwd);
 }
 
 /*
@@ -460,7 +461,7 @@ static void check_next(struct lnet_pass *p, struct lnet_rtr_pool *pool, unsigned
  * destinations, so the timer checks the rest. Flows that were not checked after the last release
  * precede the others.
  */
-static void scan(struct lnet_pass *p, struct lnet_rtr_shard *rs, unsigned int cls)
+static void flows_check(struct lnet_pass *p, struct lnet_rtr_shard *rs, unsigned int cls)
 {
 	struct lnet_rtr_pool *pool = &rs->pool[cls];
 	unsigned int nr;
@@ -478,13 +479,13 @@ void lnet_rtr_scan(struct lnet_pass *p, struct lnet_rtr_shard *rs)
 	unsigned int cls;
 
 	for (cls = 0; cls < LNET_NR_RTR; cls++)
-		scan(p, rs, cls);
+		flows_check(p, rs, cls);
 }
 
 static void wake_buffers(struct lnet_pass *p, struct lnet_rtr_shard *rs, unsigned int cls)
 {
 	list_splice_tail_init(&rs->pool[cls].checked, &rs->pool[cls].turn);
-	scan(p, rs, cls);
+	flows_check(p, rs, cls);
 }
 
 void lnet_rtr_wake(struct lnet_pass *p, struct lnet_rtr_shard *rs)
@@ -521,7 +522,7 @@ static void wake_credits(struct lnet_pass *p, struct lnet_peer_ni *from)
 		while ((fwd = next_for_credit(from, large))) {
 			wait_credit_no_more(fwd);
 			if (ask_buffer(fwd))
-				wake(p, fwd);
+				fwd_resume(p, fwd);
 		}
 }
 
@@ -550,7 +551,7 @@ struct lnet_rtr_buf *lnet_rtr_return(struct lnet_pass *p, struct lnet_fwd *fwd)
 		wait_buffer_no_more(fwd);
 	else if (fwd->rx->state == RX_WAIT_PEER_RTR)
 		wait_credit_no_more(fwd);
-	move(fwd, RX_DONE);
+	fwd_move(fwd, RX_DONE);
 	lnet_rtr_flow_put(fwd->rs, fwd->flow);
 	fwd->flow = NULL;
 	fwd->buf = NULL;

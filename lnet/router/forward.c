@@ -67,7 +67,7 @@ static void sender_of(struct lnet_pass *p, const struct lnet_rx *rx, struct lnet
 }
 
 /* Releases and takes the lock. False: no memory, or too many unknown peers. */
-static bool prepare(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_hdr *hdr)
+static bool fwd_prepare(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_hdr *hdr)
 {
 	struct lnet_rtr_shard *rs = &p->ln->router->sh[p->sh->ix];
 	struct lnet_rtr_spare spare = rs->spare;
@@ -99,7 +99,7 @@ static bool prepare(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_h
 	return fwd && fwd->flow;
 }
 
-static void drop(struct lnet_pass *p, const struct lnet_rx *rx)
+static void fwd_count_drop(struct lnet_pass *p, const struct lnet_rx *rx)
 {
 	lnet_count(p->sh, drop_count);
 	lnet_count_add(p->sh, drop_length, rx->payload_len);
@@ -111,9 +111,9 @@ enum lnet_verdict lnet_forward_begin(struct lnet_pass *p, struct lnet_rx *rx,
 {
 	struct lnet_fwd *fwd;
 
-	if (!prepare(p, rx, hdr)) {
+	if (!fwd_prepare(p, rx, hdr)) {
 		lnet_count(p->sh, rx_no_memory);
-		drop(p, rx);
+		fwd_count_drop(p, rx);
 		return LNET_SKIP;
 	}
 	fwd = rx->fwd;
@@ -125,7 +125,7 @@ enum lnet_verdict lnet_forward_begin(struct lnet_pass *p, struct lnet_rx *rx,
 	}
 	if (!lnet_router_forwards(p->ln)) {
 		lnet_rtr_return(p, fwd);
-		drop(p, rx);
+		fwd_count_drop(p, rx);
 		return LNET_SKIP;
 	}
 	if (!lnet_rtr_request(p, fwd)) {
@@ -134,7 +134,7 @@ enum lnet_verdict lnet_forward_begin(struct lnet_pass *p, struct lnet_rx *rx,
 	}
 	if (lnet_rtr_fill(p, fwd))
 		return LNET_RECEIVE;
-	drop(p, rx);
+	fwd_count_drop(p, rx);
 	return LNET_SKIP;
 }
 
@@ -144,7 +144,7 @@ void lnet_forward_receive(struct lnet_pass *p, struct lnet_rx *rx)
 		return;
 	lnet_enter(p, rx->fwd->rs->sh);
 	if (!lnet_rtr_fill(p, rx->fwd)) {
-		drop(p, rx);
+		fwd_count_drop(p, rx);
 		rx->verdict = LNET_SKIP;
 	}
 	lnet_leave(p);
@@ -185,7 +185,7 @@ static void forwarded(struct lnet_pass *p, struct lnet_op *op)
 		rx->fwd->tell = lnet_forward_resendable(op) && !(op->flags & LNET_OPF_UNKNOWN) &&
 				lnet_outcomes[op->outcome].delivery == LNET_DELIVERY_NOT &&
 				!READ_ONCE(rx->from->ln->stopping);
-		drop(p, rx);
+		fwd_count_drop(p, rx);
 	} else {
 		lnet_count(p->sh, route_count);
 		lnet_count_add(p->sh, route_length, rx->payload_len);
@@ -217,7 +217,7 @@ u64 lnet_forward_avoid(const struct lnet_op *op)
 	return avoid;
 }
 
-static void start(struct lnet_pass *p, struct lnet_fwd *fwd)
+static void fwd_op_start(struct lnet_pass *p, struct lnet_fwd *fwd)
 {
 	struct lnet_op *op = fwd->rx->reply_op;
 	u32 type = fwd->hdr.type;
@@ -251,10 +251,10 @@ void lnet_forward_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcom
 	rx->ni->sh[rx->hold_shard].holds--;
 	if (how == LNET_OK) {
 		lnet_rx_set_state(rx, RX_FORWARD);
-		start(p, rx->fwd);
+		fwd_op_start(p, rx->fwd);
 		return;
 	}
-	drop(p, rx);
+	fwd_count_drop(p, rx);
 	list_add_tail(&rx->deferred, &p->routed);
 }
 
@@ -312,7 +312,7 @@ static void router_reject(struct lnet_hdr *hdr)
 }
 
 /* Sends a router-generated reply instead. False: not possible, so the request times out. */
-static bool tell(struct lnet_pass *p, struct lnet_rx *rx)
+static bool fwd_reject(struct lnet_pass *p, struct lnet_rx *rx)
 {
 	struct lnet_fwd *fwd = rx->fwd;
 	struct lnet_peer_ni *src;
@@ -329,7 +329,7 @@ static bool tell(struct lnet_pass *p, struct lnet_rx *rx)
 	lnet_peer_ni_put(fwd->dst);
 	fwd->dst = src;
 	fwd->replying = 1;
-	start(p, fwd);
+	fwd_op_start(p, fwd);
 	return true;
 }
 
@@ -340,7 +340,7 @@ void lnet_pass_routed(struct lnet_pass *p)
 		struct lnet_rtr_buf *surplus;
 
 		list_del_init(&rx->deferred);
-		if (rx->fwd->tell && tell(p, rx))
+		if (rx->fwd->tell && fwd_reject(p, rx))
 			continue;
 		lnet_enter(p, rx->fwd->rs->sh);
 		surplus = lnet_rtr_return(p, rx->fwd);
@@ -355,7 +355,7 @@ void lnet_pass_routed(struct lnet_pass *p)
 /* [sh] Drops the message, which waits. */
 static void give_up(struct lnet_pass *p, struct lnet_rx *rx)
 {
-	drop(p, rx);
+	fwd_count_drop(p, rx);
 	lnet_rtr_return(p, rx->fwd);
 	rx->verdict = LNET_SKIP;
 }

@@ -24,7 +24,7 @@ static const u8 edges[LNET_NR_ROUTER_STATES][LNET_NR_ROUTER_STATES] = {
 };
 
 /* cfg_mutex held */
-static void set_state(struct lnet *ln, enum lnet_router_state to)
+static void router_set_state(struct lnet *ln, enum lnet_router_state to)
 {
 	struct lnet_router *r = ln->router;
 
@@ -163,7 +163,7 @@ void lnet_router_credits(struct lnet *ln)
 	lnet_pass_end(&p);
 }
 
-static bool is_idle(struct lnet *ln)
+static bool router_is_idle(struct lnet *ln)
 {
 	unsigned int i, cls;
 
@@ -175,7 +175,7 @@ static bool is_idle(struct lnet *ln)
 	return true;
 }
 
-static void shard_init(struct lnet_rtr_shard *rs, struct lnet_shard *sh)
+static void rtr_shard_init(struct lnet_rtr_shard *rs, struct lnet_shard *sh)
 {
 	unsigned int i;
 
@@ -194,7 +194,7 @@ static void shard_init(struct lnet_rtr_shard *rs, struct lnet_shard *sh)
 	}
 }
 
-static int make(struct lnet *ln)
+static int router_create(struct lnet *ln)
 {
 	struct lnet_router *r;
 	unsigned int i;
@@ -206,7 +206,7 @@ static int make(struct lnet *ln)
 		return -ENOMEM;
 	r->job_ns = U64_MAX;
 	for (i = 0; i < ln->nr_shards; i++)
-		shard_init(&r->sh[i], &ln->shard[i]);
+		rtr_shard_init(&r->sh[i], &ln->shard[i]);
 	smp_store_release(&ln->router, r);
 	return 0;
 }
@@ -283,7 +283,7 @@ static int enable(struct lnet *ln)
 {
 	u64 now_ns = ln->env->ops->now_ns(ln->env);
 	struct lnet_ni *ni;
-	int err = make(ln);
+	int err = router_create(ln);
 
 	if (err)
 		return err;
@@ -294,7 +294,7 @@ static int enable(struct lnet *ln)
 	resize(ln, true);
 	list_for_each_entry(ni, &ln->nis, link)
 		WRITE_ONCE(ni->pinged_ns, now_ns);
-	set_state(ln, ROUTER_STARTING);
+	router_set_state(ln, ROUTER_STARTING);
 	look_soon(ln, min(settle_ns(ln), LOOK_NS));
 	return 0;
 }
@@ -309,7 +309,7 @@ int lnet_router_enable(struct lnet *ln, bool on)
 	} else if (on) {
 		err = enable(ln);
 	} else if (lnet_router_forwards(ln) && ln->router->state != ROUTER_STOPPING) {
-		set_state(ln, ROUTER_STOPPING);
+		router_set_state(ln, ROUTER_STOPPING);
 		look_soon(ln, min(settle_ns(ln), LOOK_NS));
 	}
 	mutex_unlock(&ln->cfg_mutex);
@@ -358,12 +358,12 @@ static void pings_check(struct lnet *ln, u64 now_ns)
 	struct lnet_ni *ni;
 
 	if (r->state == ROUTER_STARTING && for_ns >= settle) {
-		set_state(ln, ROUTER_ENABLED);
+		router_set_state(ln, ROUTER_ENABLED);
 	} else if (r->state == ROUTER_STOPPING && for_ns >= settle &&
-		   (is_idle(ln) || for_ns >= STOP_TIMES * settle)) {
+		   (router_is_idle(ln) || for_ns >= STOP_TIMES * settle)) {
 		list_for_each_entry(ni, &ln->nis, link)
 			lnet_ni_mark(ni, LNET_MARK(UNPINGED), false);
-		set_state(ln, ROUTER_DISABLED);
+		router_set_state(ln, ROUTER_DISABLED);
 		resize(ln, false);
 	}
 	if (r->state != ROUTER_DISABLED)

@@ -24,7 +24,7 @@ static const u8 edges[LNET_NR_DISC_STATES][LNET_NR_DISC_STATES] = {
 #undef EDGE
 };
 
-static void set_state(struct lnet_peer *peer, enum lnet_disc_state state)
+static void disc_set_state(struct lnet_peer *peer, enum lnet_disc_state state)
 {
 	struct lnet_disc *d = &peer->disc;
 
@@ -55,7 +55,7 @@ static void round_over(struct lnet_pass *p, struct lnet_peer *peer, int status)
 
 /* ---- next step ------------------------------------------------------------------------------- */
 
-static bool is_wanted(const struct lnet_peer *peer)
+static bool disc_is_wanted(const struct lnet_peer *peer)
 {
 	return peer->disc.want_ping || lnet_push_needed(peer);
 }
@@ -67,7 +67,7 @@ static u64 not_before_ns(const struct lnet_disc *d)
 }
 
 /* Ends the round. If first pings of listed NIDs are in flight, waits until prove_by_ns at most. */
-static void over(struct lnet_pass *p, struct lnet_peer *peer)
+static void disc_end_round(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	struct lnet_disc *d = &peer->disc;
 
@@ -81,18 +81,18 @@ static void over(struct lnet_pass *p, struct lnet_peer *peer)
 }
 
 /* Nothing is in flight. Sets the timer for a ping or push that is wanted, or ends the round. */
-static void rest(struct lnet_pass *p, struct lnet_peer *peer)
+static void disc_idle(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	struct lnet_disc *d = &peer->disc;
 
 	if (d->status)
-		set_state(peer, DISC_FAILED);
+		disc_set_state(peer, DISC_FAILED);
 	else if (d->known)
-		set_state(peer, DISC_DONE);
-	if (is_wanted(peer))
+		disc_set_state(peer, DISC_DONE);
+	if (disc_is_wanted(peer))
 		lnet_timer_set(&p->sh->wheel, &d->timer, max(not_before_ns(d), p->now_ns + 1));
 	else
-		over(p, peer);
+		disc_end_round(p, peer);
 }
 
 /* False: not yet. The rate limit of the node applies, unless a user or requests wait. */
@@ -108,7 +108,7 @@ static bool has_turn(struct lnet_pass *p, struct lnet_peer *peer)
 }
 
 /* Returns half of the pause to all of it, so peers that fail together are not retried together. */
-static u64 pause_ns(struct lnet_pass *p, const struct lnet_disc *d)
+static u64 disc_pause_ns(struct lnet_pass *p, const struct lnet_disc *d)
 {
 	u64 ns = lnet_doubled(RETRY_NS, d->fails, RETRY_MAX_NS);
 
@@ -121,20 +121,20 @@ static void go(struct lnet_pass *p, struct lnet_peer *peer)
 	bool ping = d->want_ping;
 
 	if (!lnet_peer_ni_any(peer)) {	/* no path: retries after a pause */
-		d->next_ns = p->now_ns + pause_ns(p, d);
+		d->next_ns = p->now_ns + disc_pause_ns(p, d);
 		d->fails = min(d->fails + 1, U8_MAX);
 		round_over(p, peer, -EHOSTUNREACH);
-		rest(p, peer);
+		disc_idle(p, peer);
 		return;
 	}
 	if (ping ? lnet_disc_ping_send(p, peer) : lnet_push_send(p, peer)) {
 		d->paid = 0;
 		if (!ping)
-			set_state(peer, DISC_PUSH);
+			disc_set_state(peer, DISC_PUSH);
 		return;
 	}
 	d->next_ns = p->now_ns + AGAIN_NS;
-	rest(p, peer);
+	disc_idle(p, peer);
 }
 
 void lnet_disc_step(struct lnet_pass *p, struct lnet_peer *peer)
@@ -144,15 +144,15 @@ void lnet_disc_step(struct lnet_pass *p, struct lnet_peer *peer)
 	if (peer->deleted || READ_ONCE(p->ln->stopping) || lnet_nid_is_lo(&peer->primary))
 		return;
 	if (d->data && !d->pushing) {
-		set_state(peer, DISC_MERGE);
+		disc_set_state(peer, DISC_MERGE);
 		lnet_merge_due(p, peer);
 	} else if (d->pushing || peer->session_busy || peer->session_state == SESSION_PINGING ||
 		   peer->session_state == SESSION_OPENING) {
 		return;			/* its end calls this function again */
-	} else if (is_wanted(peer) && p->now_ns >= not_before_ns(d) && has_turn(p, peer)) {
+	} else if (disc_is_wanted(peer) && p->now_ns >= not_before_ns(d) && has_turn(p, peer)) {
 		go(p, peer);
 	} else {
-		rest(p, peer);
+		disc_idle(p, peer);
 	}
 }
 
@@ -173,12 +173,12 @@ void lnet_disc_failed(struct lnet_pass *p, struct lnet_peer *peer, int err)
 {
 	struct lnet_disc *d = &peer->disc;
 
-	d->next_ns = p->now_ns + pause_ns(p, d);
+	d->next_ns = p->now_ns + disc_pause_ns(p, d);
 	d->fails = min(d->fails + 1, U8_MAX);
 	d->status = err;
 	d->paid = 0;
 	if (!d->data)
-		set_state(peer, DISC_FAILED);
+		disc_set_state(peer, DISC_FAILED);
 	round_over(p, peer, err);
 }
 
@@ -192,7 +192,7 @@ u32 lnet_disc_ping_sent(struct lnet_peer *peer)
 	d->want_ping = 0;
 	d->overtaken = 0;
 	if (!d->data && !d->pushing)
-		set_state(peer, DISC_PING);
+		disc_set_state(peer, DISC_PING);
 	return DIV_ROUND_UP(size, LNET_PINGINFO_MIN) * LNET_PINGINFO_MIN;
 }
 

@@ -41,7 +41,7 @@ void lnet_disc_ask_over(struct lnet_disc_ask *ask, int status)
 /* ---- waiting --------------------------------------------------------------------------------- */
 
 /* [sh] @ask waits for @peer. False: @ask was cancelled. */
-static bool wait_for(struct lnet_disc_ask *ask, struct lnet_peer *peer)
+static bool waiter_enqueue(struct lnet_disc_ask *ask, struct lnet_peer *peer)
 {
 	struct lnet_discovery *d = &ask->ln->disc;
 	struct list_head *before;
@@ -64,7 +64,7 @@ static bool wait_for(struct lnet_disc_ask *ask, struct lnet_peer *peer)
 }
 
 /* [sh] 0: @ask waits; 1: there is nothing to wait for; -errno: @ask cannot wait */
-static int join(struct lnet_pass *p, struct lnet_disc_ask *ask, struct lnet_peer *peer)
+static int waiter_join(struct lnet_pass *p, struct lnet_disc_ask *ask, struct lnet_peer *peer)
 {
 	if (READ_ONCE(p->ln->stopping))
 		return -ESHUTDOWN;
@@ -74,7 +74,7 @@ static int join(struct lnet_pass *p, struct lnet_disc_ask *ask, struct lnet_peer
 		return -ECANCELED;
 	if (!lnet_peer_ni_any(peer))
 		return -EHOSTUNREACH;
-	if (!wait_for(ask, peer))
+	if (!waiter_enqueue(ask, peer))
 		return -ECANCELED;
 	lnet_disc_want(p, peer, ask->force);
 	return 0;
@@ -88,7 +88,7 @@ static void seek(struct lnet_pass *p, struct lnet_disc_ask *ask)
 
 	if (pni) {
 		lnet_enter_pni(p, pni);
-		rc = join(p, ask, pni->peer);
+		rc = waiter_join(p, ask, pni->peer);
 		lnet_leave(p);
 		lnet_peer_ni_put(pni);
 	}
@@ -185,7 +185,7 @@ static struct lnet_peer *next_late(struct lnet_discovery *d, u64 now_ns)
 	return peer;
 }
 
-static struct lnet_disc_ask *next_over(struct lnet_discovery *d)
+static struct lnet_disc_ask *waiter_take_ended(struct lnet_discovery *d)
 {
 	struct lnet_disc_ask *ask;
 
@@ -230,7 +230,7 @@ void lnet_disc_ask_work(struct lnet_pass *p)
 		lnet_leave(p);
 		lnet_peer_put(peer);
 	}
-	for (nr = 0; nr < SLICE && (ask = next_over(d)); nr++) {
+	for (nr = 0; nr < SLICE && (ask = waiter_take_ended(d)); nr++) {
 		/* Its peer was removed: waits for the peer that has the NID now. */
 		if (ask->status == -ECANCELED && !READ_ONCE(ask->left) && p->now_ns < ask->by_ns &&
 		    !READ_ONCE(p->ln->stopping))
@@ -246,6 +246,6 @@ void lnet_disc_asks_end(struct lnet *ln)
 	struct lnet_disc_ask *ask;
 
 	WARN_ON_ONCE(!list_empty(&ln->disc.waiting));
-	while ((ask = next_over(&ln->disc)))
+	while ((ask = waiter_take_ended(&ln->disc)))
 		ask->done(ask, -ESHUTDOWN);
 }

@@ -24,7 +24,8 @@
 /* ---- a report of a program ------------------------------------------------------------------- */
 
 /* cfg_mutex held. */
-static int notify(struct lnet *ln, const struct lnet_peer_ni *pni, u32 net, bool up, s64 when_s)
+static int gateway_notify(struct lnet *ln, const struct lnet_peer_ni *pni, u32 net, bool up,
+			  s64 when_s)
 {
 	struct lnet_peer_ni *hop;
 	struct lnet_gateway *gw;
@@ -54,7 +55,7 @@ int lnet_route_notify(struct lnet *ln, const struct lnet_nid *gateway, bool up, 
 
 	mutex_lock(&ln->cfg_mutex);
 	pni = lnet_peer_ni_lookup(ln, gateway);
-	err = notify(ln, pni, lnet_nid_net(gateway), up, when_s);
+	err = gateway_notify(ln, pni, lnet_nid_net(gateway), up, when_s);
 	lnet_peer_ni_put(pni);
 	mutex_unlock(&ln->cfg_mutex);
 	if (!err && up)
@@ -147,7 +148,7 @@ static void checked(struct lnet_pass *p, struct lnet_op *op)
 }
 
 /* [sh 0] Pings the router over @path. False: a pool is empty. */
-static bool check(struct lnet_pass *p, struct lnet_gateway *gw, struct lnet_path *path)
+static bool gateway_check(struct lnet_pass *p, struct lnet_gateway *gw, struct lnet_path *path)
 {
 	struct lnet_op *op = lnet_ping_by(p, path);
 
@@ -171,7 +172,7 @@ static bool check(struct lnet_pass *p, struct lnet_gateway *gw, struct lnet_path
  * interval; all nets of a new router are checked at once, one after the other. After a rejection,
  * the router is checked until it replies, even if checks are switched off.
  */
-static u64 pause_ns(const struct lnet_gateway *gw, unsigned int nr, u64 every_ns)
+static u64 gateway_pause_ns(const struct lnet_gateway *gw, unsigned int nr, u64 every_ns)
 {
 	u64 ns = every_ns ? div64_u64(every_ns, max(nr, 1U)) : IDLE_NS;
 
@@ -201,7 +202,7 @@ void lnet_gateway_timer(struct lnet_pass *p, struct lnet_timer *t)
 		}
 		gw->rr_pos++;
 	}
-	lnet_gateway_check_by(p, gw, p->now_ns + pause_ns(gw, nr, every_ns));
+	lnet_gateway_check_by(p, gw, p->now_ns + gateway_pause_ns(gw, nr, every_ns));
 }
 
 void lnet_gateway_start(struct lnet_gateway *gw, struct lnet_route *route)

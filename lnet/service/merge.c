@@ -141,7 +141,7 @@ static struct lnet_peer_ni *next_hidden(struct lnet_peer *peer, struct lnet_peer
 }
 
 /* [sh] True if no path to @pni is in use or carries routed paths; lnet_routes_sync() ends those. */
-static bool is_idle(const struct lnet_peer_ni *pni)
+static bool merge_pni_is_idle(const struct lnet_peer_ni *pni)
 {
 	const struct lnet_path *path;
 
@@ -161,7 +161,7 @@ bool lnet_merge_reap(struct lnet_pass *p, struct lnet_peer *peer, bool late)
 		if (late)
 			lnet_peer_ni_lost(p, pni);
 		lnet_enter(p, peer->sh);
-		idle = is_idle(pni);
+		idle = merge_pni_is_idle(pni);
 		lnet_leave(p);
 		left |= !idle;
 		if (idle)
@@ -195,8 +195,8 @@ static struct lnet_peer_ni *another(const struct lnet_peer *peer, const struct l
 }
 
 /* True if the peer may take @nid from @from. The rules are those of stock LNet. */
-static bool may_take(const struct merge *m, const struct lnet_peer *from,
-		     const struct lnet_nid *nid)
+static bool merge_may_take(const struct merge *m, const struct lnet_peer *from,
+			   const struct lnet_nid *nid)
 {
 	if (from->configured || lnet_nid_is_lo(&from->primary))
 		return false;
@@ -278,7 +278,7 @@ static bool all_its(struct merge *m, const struct lnet_peer *from)
  * Moves @nid from @from to the peer. If @nid is the primary NID of @from, all its NIDs move if each
  * is known to be of the same node. Else another NID becomes its primary NID.
  */
-static void take_over(struct merge *m, struct lnet_peer *from, const struct lnet_nid *nid)
+static void merge_move_nid(struct merge *m, struct lnet_peer *from, const struct lnet_nid *nid)
 {
 	bool primary = lnet_nid_same(&from->primary, nid);
 	bool lock = primary && from->locked && !m->peer->locked;
@@ -327,7 +327,7 @@ static bool has_many_nids(const struct lnet *ln)
  * True if the peer may have no further NID, not even a proven one. Each peer may have FEW_NIDS. A
  * peer may have more only while the node has fewer than FEW_NIDS x peers_max NIDs.
  */
-static bool is_full(const struct lnet_peer *peer)
+static bool peer_is_full(const struct lnet_peer *peer)
 {
 	const struct lnet *ln = peer->ln;
 	u32 nr = peer->nr_pnis;
@@ -345,7 +345,7 @@ static int list_reject(struct merge *m, enum lnet_full why)
 
 bool lnet_merge_has_room(const struct lnet_peer *peer)
 {
-	return !is_full(peer) &&
+	return !peer_is_full(peer) &&
 	       !((peer->disc.full & LNET_FULL_ALIASES) && has_many_nids(peer->ln));
 }
 
@@ -355,7 +355,7 @@ static int add_unknown(struct merge *m, const struct lnet_nid *nid)
 	u32 net = lnet_nid_net(nid);
 	int err;
 
-	if (is_full(m->peer))
+	if (peer_is_full(m->peer))
 		return list_reject(m, LNET_FULL_NIDS);
 	if ((lnet_net_is_local(m->ln, net) || lnet_routes_hops(m->ln, net)) && !is_gateways(m, nid))
 		return lnet_proof_want(m->from, nid, true);
@@ -372,7 +372,7 @@ static int add_known(struct merge *m, struct lnet_peer *owner, const struct lnet
 {
 	int err = 0;
 
-	if (!may_take(m, owner, nid)) {
+	if (!merge_may_take(m, owner, nid)) {
 		m->partial = true;
 		return 0;
 	}
@@ -382,9 +382,9 @@ static int add_known(struct merge *m, struct lnet_peer *owner, const struct lnet
 		m->partial = true;
 		return 0;
 	}
-	if (is_full(m->peer))
+	if (peer_is_full(m->peer))
 		return list_reject(m, LNET_FULL_NIDS);
-	take_over(m, owner, nid);
+	merge_move_nid(m, owner, nid);
 	if (m->busy && lnet_nid_is_proven(m->from, nid))
 		err = lnet_proof_want(m->from, nid, false);	/* for the retry */
 	alias_mark(m, nid);
@@ -392,7 +392,7 @@ static int add_known(struct merge *m, struct lnet_peer *owner, const struct lnet
 }
 
 /* -ENOMEM, else 0. */
-static int add_nid(struct merge *m, const struct lnet_nid *nid)
+static int merge_add_nid(struct merge *m, const struct lnet_nid *nid)
 {
 	struct lnet_peer *owner;
 	int err = 0;
@@ -502,7 +502,7 @@ static int learn(struct merge *m)
 	}
 	lnet_proofs_begin(m->from);
 	for (i = 0; i < m->pi.nr && !err; i++)
-		err = add_nid(m, &m->list->nis[i].nid);
+		err = merge_add_nid(m, &m->list->nis[i].nid);
 	lnet_proofs_end(m->from, m->info, m->len);
 	if (err)
 		return err;

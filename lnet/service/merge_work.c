@@ -96,7 +96,7 @@ static void handed_over(struct lnet_pass *p, struct lnet_peer *from, struct lnet
 }
 
 /* Merges the list of @peer. The caller holds a reference to @peer. True: visit it again. */
-static bool visit(struct lnet_pass *p, struct lnet_peer *peer)
+static bool merge_visit_peer(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	struct lnet_disc *d = &peer->disc;
 	struct lnet_peer *to = peer;
@@ -216,7 +216,7 @@ void lnet_merge_work(struct lnet_pass *p)
 	if (mutex_trylock(&ln->cfg_mutex)) {
 		lnet_proofs_take(p);
 		for (nr = 0; nr < VISITS && (peer = next_due(&ln->disc, p->now_ns)); nr++)
-			if (visit(p, peer))
+			if (merge_visit_peer(p, peer))
 				todo_add(ln, peer, p->now_ns + AGAIN_NS);
 			else
 				lnet_peer_put(peer);

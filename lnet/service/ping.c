@@ -23,8 +23,8 @@ static u32 own_features(const struct lnet *ln)
 }
 
 /* Drained interfaces are included only with @all. */
-static unsigned int collect(struct lnet *ln, struct lnet_pinginfo_ni *nis, unsigned int max,
-			    bool all)
+static unsigned int ping_nis_collect(struct lnet *ln, struct lnet_pinginfo_ni *nis,
+				     unsigned int max, bool all)
 {
 	struct lnet_ni *ni;
 	unsigned int nr = 0;
@@ -63,7 +63,7 @@ static struct lnet_sbuf *compose(struct lnet *ln, u32 seq, bool all)
 
 	if (nis && c)
 		len = lnet_pinginfo_encode(c->data, c->len, own_features(ln), ln->pid, seq, nis,
-					   collect(ln, nis, LNET_MAX_NIS, all));
+					   ping_nis_collect(ln, nis, LNET_MAX_NIS, all));
 	kfree(nis);
 	if (len < 0) {
 		pr_warn("the ping info could not be rebuilt: %d\n", len);

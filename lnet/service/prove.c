@@ -56,7 +56,7 @@ unsigned int lnet_nids_max(const struct lnet *ln)
 
 /* ---- which NIDs ------------------------------------------------------------------------------ */
 
-static struct lnet_proof *find(const struct lnet_peer *peer, const struct lnet_nid *nid)
+static struct lnet_proof *proof_find(const struct lnet_peer *peer, const struct lnet_nid *nid)
 {
 	struct lnet_proof *f;
 
@@ -88,7 +88,7 @@ static struct lnet_proofs *proofs_of(struct lnet_peer *peer)
 
 bool lnet_nid_is_proven(const struct lnet_peer *peer, const struct lnet_nid *nid)
 {
-	const struct lnet_proof *f = find(peer, nid);
+	const struct lnet_proof *f = proof_find(peer, nid);
 
 	return f && f->proven;
 }
@@ -105,7 +105,7 @@ void lnet_proofs_begin(struct lnet_peer *peer)
 
 int lnet_proof_want(struct lnet_peer *peer, const struct lnet_nid *nid, bool discard)
 {
-	struct lnet_proof *f = find(peer, nid);
+	struct lnet_proof *f = proof_find(peer, nid);
 	struct lnet_proofs *all;
 
 	if (f) {
@@ -130,7 +130,7 @@ int lnet_proof_want(struct lnet_peer *peer, const struct lnet_nid *nid, bool dis
 	return 0;
 }
 
-static void forget(struct lnet_proofs *all, struct lnet_proof *f)
+static void proof_free(struct lnet_proofs *all, struct lnet_proof *f)
 {
 	list_del(&f->link);
 	all->nr--;
@@ -153,7 +153,7 @@ void lnet_proofs_end(struct lnet_peer *peer, struct lnet_sbuf *info, u32 len)
 		return;
 	list_for_each_entry_safe(f, next, &all->list, link)
 		if (!f->wanted && !f->pinged)
-			forget(all, f);
+			proof_free(all, f);
 	info_set(all, all->nr ? info : NULL, len);
 }
 
@@ -172,7 +172,7 @@ bool lnet_proofs_open(const struct lnet_peer *peer)
 /* ---- pings ----------------------------------------------------------------------------------- */
 
 /* Under [sh] of the peer entry that has the NID. The worker evaluates the reply later. */
-static void answered(struct lnet_pass *p, struct lnet_op *op)
+static void proof_ping_done(struct lnet_pass *p, struct lnet_op *op)
 {
 	struct lnet_discovery *d = &p->ln->disc;
 	struct lnet_proof *f = op->arg;
@@ -206,7 +206,7 @@ static bool proof_ping(struct lnet_pass *p, struct lnet_proofs *all, struct lnet
 	op = lnet_paths_live(pni) ? lnet_op_control(p, pni, LNET_OP_GET, 0) : NULL;
 	if (op) {
 		op->binding = LNET_BIND_FIXED;
-		op->done = answered;
+		op->done = proof_ping_done;
 		op->len = DIV_ROUND_UP(size, LNET_PINGINFO_MIN) * LNET_PINGINFO_MIN + NOT_DISCOVERY;
 		op->arg = f;
 		lnet_count(p->sh, nids_pinged);
@@ -239,7 +239,7 @@ static bool is_heard(struct lnet *ln, const struct lnet_proof *f)
  * Returns a random time from half of the pause to the pause, which doubles with each failure. The
  * longest pause is KNOWN_MAX_NS, or max_recovery_ping_interval if the NID never sent a message.
  */
-static u64 pause_ns(struct lnet_pass *p, const struct lnet_proof *f)
+static u64 proof_pause_ns(struct lnet_pass *p, const struct lnet_proof *f)
 {
 	struct lnet_peer_ni *pni = lnet_peer_ni_lookup(p->ln, &f->nid);
 	bool known = pni && READ_ONCE(pni->last_rx_ns);
@@ -251,7 +251,7 @@ static u64 pause_ns(struct lnet_pass *p, const struct lnet_proof *f)
 }
 
 /* [none] True if requests or a user wait for the round: then its pings ignore the rate limit. */
-static bool is_awaited(struct lnet_pass *p, struct lnet_peer *peer)
+static bool round_is_awaited(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	bool is;
 
@@ -304,13 +304,13 @@ static u64 try_one(struct lnet_pass *p, struct lnet_proofs *all, struct lnet_pro
 		return U64_MAX;		/* the end of a ping in flight tries again */
 	if (p->now_ns < share_ns(all))
 		return share_ns(all);
-	if (!f->paid && !is_awaited(p, f->peer)) {	/* counts against the node's rate limit */
+	if (!f->paid && !round_is_awaited(p, f->peer)) { /* counts against the node's rate limit */
 		f->paid = 1;
 		f->next_ns = max(f->next_ns, lnet_disc_rate_limit(p->ln, p->now_ns));
 	}
 	if (p->now_ns >= f->next_ns && !proof_ping(p, all, f)) {
 		f->fails = min(f->fails + 1, U8_MAX);
-		f->next_ns = p->now_ns + pause_ns(p, f);
+		f->next_ns = p->now_ns + proof_pause_ns(p, f);
 		merge_again(p, all->peer, f->fails == 1);	/* it may be an alias */
 	}
 	return f->pinged ? U64_MAX : f->next_ns;
@@ -385,7 +385,7 @@ static void evaluate(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_pr
 	f->rejected = reply && !f->proven;
 	if (!f->proven) {
 		f->fails = min(f->fails + 1, U8_MAX);
-		f->next_ns = p->now_ns + pause_ns(p, f);
+		f->next_ns = p->now_ns + proof_pause_ns(p, f);
 	}
 	lnet_enter_peer(p, peer);
 	if (f->proven)
@@ -398,7 +398,7 @@ static void evaluate(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_pr
 	merge_again(p, peer, f->proven || f->rejected != was_refused || f->fails == 1);
 }
 
-static struct lnet_proof *next_over(struct lnet_discovery *d)
+static struct lnet_proof *proof_take_ended(struct lnet_discovery *d)
 {
 	struct lnet_proof *f;
 
@@ -411,7 +411,7 @@ static struct lnet_proof *next_over(struct lnet_discovery *d)
 }
 
 /* Completes the ping of @f. If @p is NULL, the result is discarded. */
-static void take_over(struct lnet_pass *p, struct lnet_proof *f)
+static void proof_complete(struct lnet_pass *p, struct lnet_proof *f)
 {
 	struct lnet_sbuf *reply = f->reply;
 	struct lnet_peer *peer = f->peer;
@@ -423,7 +423,7 @@ static void take_over(struct lnet_pass *p, struct lnet_proof *f)
 	if (p && f->wanted && !peer->deleted)
 		evaluate(p, peer, f, reply, f->len);
 	else
-		forget(all, f);
+		proof_free(all, f);
 	lnet_sbuf_put(reply);
 	lnet_peer_put(peer);
 }
@@ -433,8 +433,8 @@ void lnet_proofs_take(struct lnet_pass *p)
 	struct lnet_proof *f;
 	unsigned int nr;
 
-	for (nr = 0; nr < VISITS && (f = next_over(&p->ln->disc)); nr++)
-		take_over(p, f);
+	for (nr = 0; nr < VISITS && (f = proof_take_ended(&p->ln->disc)); nr++)
+		proof_complete(p, f);
 }
 
 /* ---- end ------------------------------------------------------------------------------------- */
@@ -443,8 +443,8 @@ void lnet_proofs_fini(struct lnet *ln)
 {
 	struct lnet_proof *f;
 
-	while ((f = next_over(&ln->disc)))
-		take_over(NULL, f);
+	while ((f = proof_take_ended(&ln->disc)))
+		proof_complete(NULL, f);
 }
 
 void lnet_proofs_stop(struct lnet_peer *peer)
@@ -473,7 +473,7 @@ void lnet_proofs_free(struct lnet_peer *peer)
 		return;
 	WARN_ON_ONCE(!list_empty(&all->timer.link));
 	list_for_each_entry_safe(f, next, &all->list, link)
-		forget(all, f);
+		proof_free(all, f);
 	info_set(all, NULL, 0);
 	kfree(all);
 }

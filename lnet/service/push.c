@@ -203,7 +203,7 @@ static void time_set(struct lnet_pass *p, struct lnet_peer *peer, bool rest)
 }
 
 /* Visits all peers twice, recently heard ones first. Returns when to continue; U64_MAX: done. */
-static u64 walk(struct lnet_pass *p)
+static u64 push_walk(struct lnet_pass *p)
 {
 	struct lnet_discovery *d = &p->ln->disc;
 	struct lnet_peer *peer = d->walk_at;
@@ -259,7 +259,7 @@ void lnet_push_work(struct lnet_pass *p)
 		return;
 	WRITE_ONCE(d->walk_ns, U64_MAX);
 	if (!READ_ONCE(p->ln->stopping))
-		next_ns = walk(p);
+		next_ns = push_walk(p);
 	spin_lock(&d->lock);
 	d->walk_taken = 0;
 	spin_unlock(&d->lock);
@@ -318,7 +318,7 @@ static bool has_way_beside(const struct lnet_peer *peer, const struct lnet_ni *n
 	return by && other;
 }
 
-static bool is_stock(const struct lnet_peer *peer)
+static bool peer_is_stock(const struct lnet_peer *peer)
 {
 	return !(peer->features & LNET_FEAT_OPEN);
 }
@@ -342,7 +342,7 @@ static bool is_reached(struct lnet_peer *peer, void *arg)
 
 bool lnet_push_reaches_stock(struct lnet *ln, const struct lnet_ni *ni)
 {
-	struct reached r = { ni, ln->env->ops->now_ns(ln->env), is_stock };
+	struct reached r = { ni, ln->env->ops->now_ns(ln->env), peer_is_stock };
 	struct lnet_peer *stock = lnet_peer_find(ln, NULL, is_reached, &r);
 
 	lnet_peer_put(stock);

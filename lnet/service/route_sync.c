@@ -81,7 +81,7 @@ static bool walk_gone(struct lnet *ln, bool marked)
 }
 
 /* Frees removed paths that are idle, and removed routes without paths. True: none is left. */
-static bool reap(struct lnet *ln, void *arg)
+static bool routes_reap(struct lnet *ln, void *arg)
 {
 	struct lnet_route *route;
 	LIST_HEAD(gone);
@@ -103,10 +103,10 @@ static bool reap(struct lnet *ln, void *arg)
 void lnet_routes_drain(struct lnet *ln)
 {
 	leave_gone(ln, false);
-	if (lnet_cfg_wait(ln, reap, NULL, READ_ONCE(ln->tun.drain_time)))
+	if (lnet_cfg_wait(ln, routes_reap, NULL, READ_ONCE(ln->tun.drain_time)))
 		return;
 	leave_gone(ln, true);
-	lnet_cfg_wait(ln, reap, NULL, U64_MAX);
+	lnet_cfg_wait(ln, routes_reap, NULL, U64_MAX);
 }
 
 void lnet_routes_leave_hop(struct lnet_peer_ni *hop)
@@ -175,7 +175,7 @@ static bool gateways_merge(struct lnet *ln)
 
 /* ---- following changes ----------------------------------------------------------------------- */
 
-static void look_again(struct lnet *ln)
+static void routes_job_schedule(struct lnet *ln)
 {
 	lnet_job_schedule(ln, &ln->routes->job_ns, ln->env->ops->now_ns(ln->env) + AGAIN_NS);
 }
@@ -218,7 +218,7 @@ static void sync_peer(struct lnet_peer *peer)
 	list_for_each_entry(pni, &peer->pnis, link)
 		if (!pni->deleted && lnet_routes_hops(ln, pni->net) &&
 		    (lnet_peer_pin_shard(peer, false) || lnet_paths_add(pni)))
-			look_again(ln);
+			routes_job_schedule(ln);
 }
 
 void lnet_routes_sync(struct lnet *ln)
@@ -231,7 +231,7 @@ void lnet_routes_sync(struct lnet *ln)
 	if (list_empty(&ln->routes->gateways))
 		return;
 	if (!gateways_merge(ln))
-		look_again(ln);
+		routes_job_schedule(ln);
 	spin_lock(&ln->shard[0].lock);
 	/* A router may have gained interfaces after its first route was added. */
 	list_for_each_entry(gw, &ln->routes->gateways, link)
@@ -244,8 +244,8 @@ void lnet_routes_sync(struct lnet *ln)
 		sync_peer(peer);
 	if (unwanted || !list_empty(&ln->routes->dying)) {
 		if (walk_gone(ln, marked))
-			reap(ln, NULL);
-		look_again(ln);		/* another route may need a path there */
+			routes_reap(ln, NULL);
+		routes_job_schedule(ln); /* another route may need a path there */
 	}
 }
 
@@ -279,7 +279,7 @@ void lnet_routes_work(struct lnet_pass *p)
 	if (READ_ONCE(ln->stopping))
 		return;
 	if (!mutex_trylock(&ln->cfg_mutex)) {
-		look_again(ln);
+		routes_job_schedule(ln);
 		return;
 	}
 	lnet_leave(p);

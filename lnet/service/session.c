@@ -17,7 +17,7 @@
 /*
  * @negotiated: the requests have a full transaction timeout, like requests that wait for credits.
  */
-static void release_all(struct lnet_pass *p, struct lnet_peer *peer, bool negotiated)
+static void session_release_waiting(struct lnet_pass *p, struct lnet_peer *peer, bool negotiated)
 {
 	LIST_HEAD(waiting);
 
@@ -56,18 +56,18 @@ static void set_plain(struct lnet_pass *p, struct lnet_peer *peer, bool answered
 static void plain(struct lnet_pass *p, struct lnet_peer *peer, bool answered)
 {
 	set_plain(p, peer, answered);
-	release_all(p, peer, answered);
+	session_release_waiting(p, peer, answered);
 }
 
 /* Negotiation could not start: releases the waiting requests with a full transaction timeout. */
 static void plain_at_once(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	set_plain(p, peer, false);
-	release_all(p, peer, true);
+	session_release_waiting(p, peer, true);
 }
 
-static void opened(struct lnet_pass *p, struct lnet_op *op);
-static void pinged(struct lnet_pass *p, struct lnet_op *op);
+static void session_request_done(struct lnet_pass *p, struct lnet_op *op);
+static void session_ping_done(struct lnet_pass *p, struct lnet_op *op);
 
 /* [sh] Makes a GET of the core to @peer. NULL: a pool is empty, or there is no path. */
 static struct lnet_op *control_get(struct lnet_pass *p, struct lnet_peer *peer, u32 portal,
@@ -94,7 +94,7 @@ static bool ask_ping(struct lnet_pass *p, struct lnet_peer *peer)
 	if (!op)
 		return false;
 	op->len = lnet_disc_ping_sent(peer);
-	op->done = pinged;
+	op->done = session_ping_done;
 	peer->session_busy = 1;
 	lnet_op_defer(p, op);
 	return true;
@@ -113,7 +113,7 @@ static bool session_request(struct lnet_pass *p, struct lnet_peer *peer)
 	op->offset = (u32)min_t(u64, U32_MAX,
 				div_u64(2 * READ_ONCE(p->ln->tun.transaction_timeout),
 					NSEC_PER_MSEC));
-	op->done = opened;
+	op->done = session_request_done;
 	peer->session_busy = 1;
 	lnet_op_defer(p, op);
 	return true;
@@ -153,8 +153,8 @@ static bool is_useless(const struct lnet_pass *p, const struct lnet_peer *peer)
 }
 
 /* @hold_ms: the hold time in the session open request. */
-static void granted(struct lnet_pass *p, struct lnet_peer *peer, u64 session_id, u32 W,
-		    u64 instance, u32 hold_ms)
+static void session_begin(struct lnet_pass *p, struct lnet_peer *peer, u64 session_id, u32 W,
+			  u64 instance, u32 hold_ms)
 {
 	if (peer->tx.rx_instance && peer->tx.rx_instance != instance)
 		lnet_disc_anew(peer);
@@ -165,7 +165,7 @@ static void granted(struct lnet_pass *p, struct lnet_peer *peer, u64 session_id,
 	lnet_session_set_state(peer, SESSION_OPEN);
 	peer->plain_before = 0;
 	peer->session_fails = 0;
-	release_all(p, peer, true);
+	session_release_waiting(p, peer, true);
 }
 
 /*
@@ -179,7 +179,7 @@ static bool never_left(const struct lnet_pass *p, const struct lnet_op *op)
 	       !READ_ONCE(p->ln->stopping);
 }
 
-static void opened(struct lnet_pass *p, struct lnet_op *op)
+static void session_request_done(struct lnet_pass *p, struct lnet_op *op)
 {
 	struct lnet_peer *peer = op->peer;
 	u64 instance, session_id;
@@ -190,7 +190,7 @@ static void opened(struct lnet_pass *p, struct lnet_op *op)
 	good = op->outcome == LNET_OK &&
 	       !lnet_session_reply_decode(peer->sink, op->mlength, &W, &instance, &session_id);
 	if (peer->session_state == SESSION_OPENING && good) {
-		granted(p, peer, session_id, W, instance, op->offset);
+		session_begin(p, peer, session_id, W, instance, op->offset);
 	} else if (peer->session_state == SESSION_OPENING) {
 		if (!never_left(p, op) || !session_request(p, peer)) {
 			plain(p, peer, false);
@@ -205,7 +205,7 @@ static void opened(struct lnet_pass *p, struct lnet_op *op)
 		    is_useless(p, peer))) {
 		if (instance == peer->tx.rx_instance && !lnet_window_stale(p, &peer->tx))
 			lnet_count(p->sh, sessions_renewed);
-		granted(p, peer, session_id, W, instance, op->offset);
+		session_begin(p, peer, session_id, W, instance, op->offset);
 	} else if (peer->session_state == SESSION_DOUBT) {	/* it responds: the window exists */
 		peer->session_next_ns = is_useless(p, peer) ? p->now_ns + CONTACT_RETRY_NS : 0;
 		lnet_session_set_state(peer, SESSION_OPEN);
@@ -216,7 +216,7 @@ static void opened(struct lnet_pass *p, struct lnet_op *op)
 	lnet_disc_step(p, peer);
 }
 
-static void pinged(struct lnet_pass *p, struct lnet_op *op)
+static void session_ping_done(struct lnet_pass *p, struct lnet_op *op)
 {
 	struct lnet_peer *peer = op->peer;
 	bool good, ours;
