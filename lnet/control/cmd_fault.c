@@ -62,7 +62,7 @@ static int op_of(const struct lnet_ctl_req *req, struct fault_req *r, struct lne
 	return rc;
 }
 
-static int rule_of(struct lnet_req all, struct fault_req *r, struct lnet_ctl_err *e)
+static int fault_rule_read(struct lnet_req all, struct fault_req *r, struct lnet_ctl_err *e)
 {
 	bool delay = r->rule.kind == LNET_RULE_K_STOCK_DELAY;
 	int rc = lnet_ctl_read(all, nid_fields, r, e);
@@ -106,7 +106,7 @@ static int fault_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 	switch (r.op) {
 	case LNET_NL_DROP_ADD:
 	case LNET_NL_DELAY_ADD:
-		rc = rule_of(all, &r, e);
+		rc = fault_rule_read(all, &r, e);
 		return rc || checks ? rc : fault_add(ctl->ln, &r.rule, e);
 	case LNET_NL_DROP_DEL:
 	case LNET_NL_DELAY_DEL:
@@ -219,8 +219,8 @@ static void emit_delay(struct lnet_sink *s, const struct lnet_rule_live *rule, b
 		s->ops->num(s, LA_LATENCY_MS, LNET_NLT_U32, ms);
 }
 
-static bool rule_emit(struct lnet_ctl_dump *d, struct lnet_sink *s,
-		      const struct lnet_rule_live *rule)
+static bool fault_rule_emit(struct lnet_ctl_dump *d, struct lnet_sink *s,
+			    const struct lnet_rule_live *rule)
 {
 	const struct lnet_rule *r = &rule->r;
 	struct lnet_view_fault v = {
@@ -253,7 +253,7 @@ static int fault_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_
 	struct lnet_rule_live rule;
 
 	for (; !lnet_rule_at(d->ctl->ln, d->kind, d->pos, &rule); d->pos++)
-		if (!lnet_ctl_table(d, s, &lnet_table_fault) || !rule_emit(d, s, &rule))
+		if (!lnet_ctl_table(d, s, &lnet_table_fault) || !fault_rule_emit(d, s, &rule))
 			return 1;
 	return 0;
 }

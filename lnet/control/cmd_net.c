@@ -140,7 +140,7 @@ static int element_interfaces(struct ni_list *l, u32 net, struct lnet_req elem,
 	return 0;
 }
 
-static int element(struct ni_list *l, u32 net, struct lnet_req elem)
+static int net_element_read(struct ni_list *l, u32 net, struct lnet_req elem)
 {
 	static const struct lnet_field nid_fields[] = {
 		LNET_FIELD(NID, "nid", struct ni_req, cfg.nid), { NULL }
@@ -253,7 +253,7 @@ static int net_item(struct ni_list *l, struct lnet_req item)
 	}
 	list = v.list;
 	while (!rc && v.kind == LNET_VAL_LIST && lnet_req_item(&list, &elem))
-		rc = element(l, net, elem);
+		rc = net_element_read(l, net, elem);
 	return rc;
 }
 
@@ -352,7 +352,7 @@ static bool has_to_come(struct ni_list *l, const struct ni_req *r, int err)
 							      &nid));
 }
 
-static int add_one(struct ni_list *l, struct ni_req *r, bool may_wait)
+static int ni_req_add(struct ni_list *l, struct ni_req *r, bool may_wait)
 {
 	struct lnet_ctl_waiting w = { .cfg = r->cfg, .net = r->net,
 				      .marks = { r->drained == 1, r->fatal == 1 } };
@@ -385,7 +385,7 @@ static int nets_add(struct ni_list *l, bool may_wait)
 			return rc;
 	}
 	for (i = 0; i < l->nr; i++) {
-		rc = add_one(l, &l->req[i], may_wait);
+		rc = ni_req_add(l, &l->req[i], may_wait);
 		if (!rc)
 			continue;
 		rc = lnet_ctl_fail(l->e, rc, "cannot add interface %s: %s",
@@ -593,7 +593,7 @@ static bool first_peer(struct lnet *ln, struct lnet_nid *nid)
 }
 
 /* Removes all but the loopback interface: NIs before peers, so that no message adds a peer. */
-static int unconfigure(struct lnet_control *ctl)
+static int node_unconfigure(struct lnet_control *ctl)
 {
 	struct lnet_route_info route;
 	struct lnet_nid nid;
@@ -614,18 +614,20 @@ static int unconfigure(struct lnet_control *ctl)
 	return rc;
 }
 
-static int configure(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-		     struct lnet_ctl_err *e)
+static int node_configure(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+			  struct lnet_ctl_err *e)
 {
 	int rc = 0;
 
 	if (req->flags & LNET_NL_F_CREATE)
 		WRITE_ONCE(ctl->configured, true);
 	else
-		rc = unconfigure(ctl);
+		rc = node_unconfigure(ctl);
 	return rc ? lnet_ctl_fail(e, rc, "cannot unconfigure LNet: %s", lnet_ctl_why(rc)) : 0;
 }
 
 const struct lnet_ctl_cmd lnet_cmd_configure = {
-	.cmd = LNET_NL_CONFIGURE, .down = true, .act = configure,
+	.cmd = LNET_NL_CONFIGURE,
+	.down = true,
+	.act = node_configure,
 };

@@ -69,7 +69,7 @@ static int peer_item(struct lnet_req item, struct peer_req *r, struct lnet_ctl_e
 
 /* ---- add, del, set --------------------------------------------------------------------------- */
 
-static int add_check(struct lnet *ln, const struct peer_req *r, struct lnet_ctl_err *e)
+static int peer_req_check(struct lnet *ln, const struct peer_req *r, struct lnet_ctl_err *e)
 {
 	char buf[LNET_NIDSTR_SIZE];
 	unsigned int i;
@@ -109,10 +109,10 @@ static const struct lnet_nid *further_nid(const struct peer_req *r)
 	return &r->primary;
 }
 
-static int peer_add(struct lnet *ln, const struct peer_req *r, struct lnet_ctl_err *e)
+static int peer_req_add(struct lnet *ln, const struct peer_req *r, struct lnet_ctl_err *e)
 {
 	char buf[LNET_NIDSTR_SIZE], nid[LNET_NIDSTR_SIZE];
-	int rc = add_check(ln, r, e);
+	int rc = peer_req_check(ln, r, e);
 
 	if (rc)
 		return rc;
@@ -182,7 +182,7 @@ static int peer_del(struct lnet *ln, const struct peer_req *r, bool force, struc
 
 static int peer_log(struct lnet *ln, const struct lnet_nid *nid);
 
-static int peer_set(struct lnet *ln, const struct peer_req *r, struct lnet_ctl_err *e)
+static int peer_req_set(struct lnet *ln, const struct peer_req *r, struct lnet_ctl_err *e)
 {
 	char buf[LNET_NIDSTR_SIZE];
 	int rc = 0;
@@ -204,10 +204,10 @@ static int peer_act(struct lnet *ln, u16 flags, const struct peer_req *r, struct
 	int rc;
 
 	if (flags & LNET_NL_F_REPLACE)
-		return peer_set(ln, r, e);
+		return peer_req_set(ln, r, e);
 	if (!(flags & LNET_NL_F_CREATE))
 		return peer_del(ln, r, excl, e);
-	rc = peer_add(ln, r, e);
+	rc = peer_req_add(ln, r, e);
 	return rc || !excl ? rc
 			   : lnet_peer_set_state(ln, &r->primary, LNET_PEER_STATE_LOCKED,
 						 LNET_PEER_STATE_LOCKED);

@@ -30,8 +30,8 @@ static int read_info(struct lnet_ctl_ask *ask, const u8 *info, u32 len)
 	return rc;
 }
 
-static void ping_done(void *arg, int status, const u8 *info, u32 len,
-		      const struct lnet_nid *primary, uint64_t rtt_ns)
+static void ping_command_done(void *arg, int status, const u8 *info, u32 len,
+			      const struct lnet_nid *primary, uint64_t rtt_ns)
 {
 	struct lnet_ctl_ask *ask = arg;
 
@@ -71,8 +71,8 @@ static int ping(struct lnet_ctl_ask *ask)
 			return -EINVAL;
 		}
 	}
-	return ln->hooks->ping_urgent(ln, &ask->to.nid, &set->source, set->timeout_ns, ping_done,
-				      ask);
+	return ln->hooks->ping_urgent(ln, &ask->to.nid, &set->source, set->timeout_ns,
+				      ping_command_done, ask);
 }
 
 static int ping_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
@@ -114,12 +114,12 @@ static int discover(struct lnet_ctl_ask *ask)
 	return lnet_disc_ask(ask->set->ctl->ln, &ask->disc);
 }
 
-static bool cancel(struct lnet_ctl_ask *ask)
+static bool discovery_cancel(struct lnet_ctl_ask *ask)
 {
 	return ask->disc.ln && lnet_disc_ask_cancel(&ask->disc);
 }
 
-static int room_for(struct lnet_ctl_ask *ask, unsigned int nr)
+static int reply_nids_alloc(struct lnet_ctl_ask *ask, unsigned int nr)
 {
 	ask->nids = kvcalloc(nr + 1, sizeof(*ask->nids), GFP_KERNEL);
 	return ask->nids ? 0 : -ENOMEM;
@@ -133,7 +133,7 @@ static int read_own(struct lnet_ctl_ask *ask)
 	int rc;
 
 	mutex_lock(&ln->cfg_mutex);
-	rc = room_for(ask, ln->nr_nis);
+	rc = reply_nids_alloc(ask, ln->nr_nis);
 	list_for_each_entry(ni, &ln->nis, link)
 		if (!rc && !lnet_nid_is_lo(&ni->nid))
 			ask->nids[ask->nr_nids++] = ni->nid;
@@ -147,7 +147,7 @@ static int read_peer(struct lnet_ctl_ask *ask, struct lnet_peer *peer)
 {
 	unsigned int max = READ_ONCE(peer->nr_pnis);
 	struct lnet_peer_ni *pni;
-	int rc = room_for(ask, max);
+	int rc = reply_nids_alloc(ask, max);
 	unsigned int at;
 
 	if (rc)
@@ -188,7 +188,7 @@ static int discover_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *re
 	if (!set)
 		return rc;
 	set->force = req->flags & LNET_NL_F_EXCL;
-	set->cancel = cancel;
+	set->cancel = discovery_cancel;
 	set->answer = answer;
 	d->priv = set;
 	lnet_ctl_asks_start(set, discover);

@@ -18,7 +18,7 @@ struct recov_view {
 	struct lnet_table table;
 };
 
-static void nid_add(struct recov_view *v, const struct lnet_nid *nid)
+static void recov_nid_add(struct recov_view *v, const struct lnet_nid *nid)
 {
 	if (v->nr < RECOV_MAX)
 		v->nid[v->nr++] = *nid;
@@ -32,7 +32,7 @@ static void local_fill(struct recov_view *v, struct lnet *ln)
 	list_for_each_entry(ni, &ln->nis, link)
 		if (!lnet_nid_is_lo(&ni->nid) &&
 		    (!lnet_ni_has_link(ni) || atomic_read(&ni->health) < LNET_HEALTH_MAX))
-			nid_add(v, &ni->nid);
+			recov_nid_add(v, &ni->nid);
 	mutex_unlock(&ln->cfg_mutex);
 }
 
@@ -45,7 +45,7 @@ static void peer_fill(struct recov_view *v, struct lnet *ln)
 		spin_lock(&peer->sh->lock);
 		list_for_each_entry(pni, &peer->pnis, link)
 			if (!lnet_nid_is_lo(&pni->nid) && pni->health < LNET_HEALTH_MAX)
-				nid_add(v, &pni->nid);
+				recov_nid_add(v, &pni->nid);
 		spin_unlock(&peer->sh->lock);
 	}
 }

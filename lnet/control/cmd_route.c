@@ -59,7 +59,8 @@ static int route_exists(struct lnet *ln, const struct lnet_route_cfg *cfg, struc
 			     local ? "" : lnet_nid_str(&cfg->gateway, nid));
 }
 
-static int add(struct lnet *ln, const struct route_req *r, bool restores, struct lnet_ctl_err *e)
+static int route_req_add(struct lnet *ln, const struct route_req *r, bool restores,
+			 struct lnet_ctl_err *e)
 {
 	char nid[LNET_NIDSTR_SIZE], net[LNET_NIDSTR_SIZE];
 	int rc = lnet_nid_is_host(&r->cfg.gateway) ? 0 : -EINVAL;
@@ -88,7 +89,7 @@ static int add(struct lnet *ln, const struct route_req *r, bool restores, struct
 	}
 }
 
-static int del(struct lnet *ln, const struct route_req *r, struct lnet_ctl_err *e)
+static int route_req_del(struct lnet *ln, const struct route_req *r, struct lnet_ctl_err *e)
 {
 	char nid[LNET_NIDSTR_SIZE], net[LNET_NIDSTR_SIZE];
 	int rc = lnet_route_del(ln, r->cfg.net, &r->cfg.gateway);
@@ -119,8 +120,8 @@ static const struct lnet_field notify_fields[] = {
 };
 
 /* A report of stock's lctl: the "state" of a router, and when it was noticed. Ignores the net. */
-static int notify(struct lnet *ln, struct lnet_req item, const struct route_req *r, bool checks,
-		  struct lnet_ctl_err *e)
+static int route_req_notify(struct lnet *ln, struct lnet_req item, const struct route_req *r,
+			    bool checks, struct lnet_ctl_err *e)
 {
 	struct notify_req n = { .when_s = 0 };
 	char nid[LNET_NIDSTR_SIZE];
@@ -150,9 +151,10 @@ static int routes_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 			rc = lnet_ctl_fail(e, -EINVAL, "'%s' is missing",
 					   r.has_net ? "gateway" : "net");
 		if (!rc && req->flags & LNET_NL_F_REPLACE)
-			rc = notify(ctl->ln, item, &r, checks, e);
+			rc = route_req_notify(ctl->ln, item, &r, checks, e);
 		else if (!rc && !checks)
-			rc = adds ? add(ctl->ln, &r, req->restores, e) : del(ctl->ln, &r, e);
+			rc = adds ? route_req_add(ctl->ln, &r, req->restores, e)
+				  : route_req_del(ctl->ln, &r, e);
 	}
 	return rc;
 }

@@ -39,7 +39,8 @@ static const struct lnet_table table = { keys, ARRAY_SIZE(keys) };
 /* ---- reading --------------------------------------------------------------------------------- */
 
 /* Reads the next key, and its value as text. 1; 0: there is none; -EINVAL */
-static int pair(struct lnet_req *r, char *key, size_t size, char *value, struct lnet_ctl_err *e)
+static int rule_pair_read(struct lnet_req *r, char *key, size_t size, char *value,
+			  struct lnet_ctl_err *e)
 {
 	struct lnet_val k, v;
 
@@ -58,13 +59,13 @@ static int pair(struct lnet_req *r, char *key, size_t size, char *value, struct 
 }
 
 /* True for keys of an export that are not parameters of the rule. */
-static bool is_told(const char *key)
+static bool key_is_report_only(const char *key)
 {
 	return !strcmp(key, "kind") || !strcmp(key, "id") || !strcmp(key, "state") ||
 	       !strcmp(key, "matched") || !strcmp(key, "hit");
 }
 
-static int kind_of(struct lnet_req item, enum lnet_rule_kind *kind, struct lnet_ctl_err *e)
+static int rule_kind_read(struct lnet_req item, enum lnet_rule_kind *kind, struct lnet_ctl_err *e)
 {
 	char text[40];
 	struct lnet_val v;
@@ -87,8 +88,8 @@ static int params_of(struct lnet_req item, struct lnet_rule *r, char *value,
 	char key[40];
 	int rc;
 
-	while ((rc = pair(&item, key, sizeof(key), value, e)) > 0) {
-		if (is_told(key))
+	while ((rc = rule_pair_read(&item, key, sizeof(key), value, e)) > 0) {
+		if (key_is_report_only(key))
 			continue;
 		rc = lnet_rule_set(r, key, value, e->text);
 		if (rc)
@@ -97,12 +98,12 @@ static int params_of(struct lnet_req item, struct lnet_rule *r, char *value,
 	return rc ? rc : lnet_rule_check(r, e->text);
 }
 
-static int rule_of(struct lnet_req item, struct lnet_rule *r, struct lnet_ctl_err *e)
+static int rule_req_read(struct lnet_req item, struct lnet_rule *r, struct lnet_ctl_err *e)
 {
 	const u32 selects = 1u << LNET_RULE_SOURCE | 1u << LNET_RULE_DEST | 1u << LNET_RULE_LOCAL |
 			    1u << LNET_RULE_MESSAGE | 1u << LNET_RULE_PORTAL;
 	enum lnet_rule_kind kind;
-	int rc = kind_of(item, &kind, e);
+	int rc = rule_kind_read(item, &kind, e);
 	char *value;
 
 	BUILD_BUG_ON(sizeof(e->text) < LNET_RULE_ERR);
@@ -134,16 +135,16 @@ static int which_of(struct lnet_req item, struct lnet_rule_which *which, struct 
 	int rc;
 
 	memset(which, 0, sizeof(*which));
-	rc = kind_of(item, &which->kind, e);
+	rc = rule_kind_read(item, &which->kind, e);
 	return rc ? rc : lnet_ctl_read(item, fields, which, e);
 }
 
 /* ---- changes --------------------------------------------------------------------------------- */
 
-static int rule_add(struct lnet *ln, struct lnet_req item, bool checks, struct lnet_ctl_err *e)
+static int rule_req_add(struct lnet *ln, struct lnet_req item, bool checks, struct lnet_ctl_err *e)
 {
 	struct lnet_rule *r = kmalloc(sizeof(*r), GFP_KERNEL);
-	int rc = r ? rule_of(item, r, e) : -ENOMEM;
+	int rc = r ? rule_req_read(item, r, e) : -ENOMEM;
 
 	if (!rc && !checks)
 		rc = lnet_rule_add(ln, r);
@@ -173,7 +174,7 @@ static int rule_none(const struct lnet_rule_which *which, struct lnet_ctl_err *e
 	return lnet_ctl_fail(e, -ENOENT, "no matching rule");
 }
 
-static int rule_del(struct lnet *ln, struct lnet_req item, bool checks, struct lnet_ctl_err *e)
+static int rule_req_del(struct lnet *ln, struct lnet_req item, bool checks, struct lnet_ctl_err *e)
 {
 	struct lnet_rule_which which;
 	int rc = which_of(item, &which, e);
@@ -196,7 +197,8 @@ static int rules_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 	if (!lnet_ctl_items(req, &items) || !lnet_req_item(&items, &item))
 		return lnet_ctl_fail(e, -EINVAL, "the request has no fault rule");
 	do
-		rc = adds ? rule_add(ctl->ln, item, checks, e) : rule_del(ctl->ln, item, checks, e);
+		rc = adds ? rule_req_add(ctl->ln, item, checks, e)
+			  : rule_req_del(ctl->ln, item, checks, e);
 	while (!rc && lnet_req_item(&items, &item));
 	return rc;
 }
@@ -207,7 +209,7 @@ static int rules_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 		       struct lnet_ctl_err *e)
 {
 	enum lnet_rule_kind kind;
-	int rc = kind_of(lnet_ctl_attrs(req), &kind, e);
+	int rc = rule_kind_read(lnet_ctl_attrs(req), &kind, e);
 
 	if (rc)
 		return rc;
@@ -231,8 +233,8 @@ static void params_emit(struct lnet_sink *s, const struct lnet_rule *r, char *va
 	}
 }
 
-static bool rule_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, const struct lnet_rule *r,
-		      const struct lnet_rule_info *info)
+static bool rule_item_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, const struct lnet_rule *r,
+			   const struct lnet_rule_info *info)
 {
 	lnet_ctl_item(d, s);
 	if (!d->backup)
@@ -255,7 +257,7 @@ static int rules_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_
 	for (; !lnet_rule_get(d->ctl->ln, d->pos + 1, r, &info); d->pos = info.id) {
 		if (d->kind != LNET_NR_RULE_KINDS && d->kind != r->kind)
 			continue;
-		if (!lnet_ctl_table(d, s, &table) || !rule_emit(d, s, r, &info))
+		if (!lnet_ctl_table(d, s, &table) || !rule_item_emit(d, s, r, &info))
 			return 1;
 	}
 	return 0;

@@ -14,7 +14,7 @@ struct setting {
 };
 
 /* Prints a time in the largest unit that divides it, in the form that `set' accepts. */
-static void time_text(u64 ns, char *buf, size_t size)
+static void tunable_time_text(u64 ns, char *buf, size_t size)
 {
 	static const struct {
 		u64 ns;
@@ -41,8 +41,8 @@ static int value_refuse(const struct lnet_tunable_info *info, const char *text, 
 	if (info->unit == LNET_UNIT_E) {
 		lnet_tunable_words(info, range, sizeof(range));
 	} else if (info->unit == LNET_UNIT_NS) {
-		time_text(info->min, min, sizeof(min));
-		time_text(info->max, max, sizeof(max));
+		tunable_time_text(info->min, min, sizeof(min));
+		tunable_time_text(info->max, max, sizeof(max));
 		scnprintf(range, sizeof(range), "%s to %s", min, max);
 	} else {
 		scnprintf(range, sizeof(range), "%llu to %llu", info->min, info->max);
@@ -173,7 +173,7 @@ static void line_add(struct tun_view *v, const char *name, u64 value, bool is_ti
 	v->table.nr++;
 }
 
-static bool is_stock(const char *name)
+static bool tunable_is_stock(const char *name)
 {
 	unsigned int i;
 
@@ -198,7 +198,7 @@ static void lines_add(struct tun_view *v, const struct lnet *ln)
 	}
 	for (i = 0; i < lnet_nr_tunables; i++) {
 		info = &lnet_tunable_table[i];
-		if (!is_stock(info->name))
+		if (!tunable_is_stock(info->name))
 			line_add(v, info->name, lnet_tunable_get(ln, info),
 				 info->unit == LNET_UNIT_NS);
 	}
@@ -332,8 +332,8 @@ static int stats_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_
 	return rc;
 }
 
-static int stats_reset(struct lnet_control *ctl, const struct lnet_ctl_req *req,
-		       struct lnet_ctl_err *e)
+static int cmd_stats_reset(struct lnet_control *ctl, const struct lnet_ctl_req *req,
+			   struct lnet_ctl_err *e)
 {
 	lnet_stats_reset(ctl->ln);
 	return 0;
@@ -344,7 +344,9 @@ const struct lnet_ctl_cmd lnet_cmd_stats = {
 };
 
 const struct lnet_ctl_cmd lnet_cmd_stats_reset = {
-	.cmd = LNET_NL_STATS_RESET, .down = true, .act = stats_reset,
+	.cmd = LNET_NL_STATS_RESET,
+	.down = true,
+	.act = cmd_stats_reset,
 };
 
 /* ---- node ------------------------------------------------------------------------------------ */

@@ -37,7 +37,8 @@ static const struct lnet_field idx_fields[] = {
 
 /* ---- changes --------------------------------------------------------------------------------- */
 
-static int add(struct lnet *ln, int idx, const struct lnet_udsp_rule *rule, struct lnet_ctl_err *e)
+static int udsp_rule_add(struct lnet *ln, int idx, const struct lnet_udsp_rule *rule,
+			 struct lnet_ctl_err *e)
 {
 	int rc = lnet_udsp_add(ln, idx, rule);
 
@@ -48,7 +49,7 @@ static int add(struct lnet *ln, int idx, const struct lnet_udsp_rule *rule, stru
 	return rc ? lnet_ctl_fail(e, rc, "cannot add the UDSP rule: %s", lnet_ctl_why(rc)) : 0;
 }
 
-static int del(struct lnet *ln, const struct idx_req *r, struct lnet_ctl_err *e)
+static int udsp_rule_del(struct lnet *ln, const struct idx_req *r, struct lnet_ctl_err *e)
 {
 	int rc;
 
@@ -78,7 +79,7 @@ static int udsp_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 	if (rc || (checks && !adds))
 		return rc;
 	if (!adds)
-		return del(ctl->ln, &r, e);
+		return udsp_rule_del(ctl->ln, &r, e);
 	rule = kzalloc(sizeof(*rule), GFP_KERNEL);
 	if (!rule)
 		return -ENOMEM;
@@ -86,7 +87,7 @@ static int udsp_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 	if (!rc && lnet_udsp_wrong(rule))
 		rc = lnet_ctl_fail(e, -EINVAL, "%s", lnet_udsp_wrong(rule));
 	if (!rc && !checks)
-		rc = add(ctl->ln, (int)r.idx, rule, e);
+		rc = udsp_rule_add(ctl->ln, (int)r.idx, rule, e);
 	kfree(rule);
 	return rc;
 }
@@ -105,8 +106,8 @@ static int udsp_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 	return rc;
 }
 
-static bool rule_emit(struct lnet_ctl_dump *d, struct lnet_sink *s,
-		      const struct lnet_udsp_rule *rule)
+static bool udsp_rule_emit(struct lnet_ctl_dump *d, struct lnet_sink *s,
+			   const struct lnet_udsp_rule *rule)
 {
 	unsigned int i;
 
@@ -133,7 +134,7 @@ static int udsp_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_c
 	int rc = rule ? 0 : -ENOMEM;
 
 	while (!rc && !lnet_udsp_get(d->ctl->ln, d->pos, rule)) {
-		if (!rule_emit(d, s, rule))
+		if (!udsp_rule_emit(d, s, rule))
 			rc = 1;
 		else
 			d->pos = d->filtered ? U32_MAX : d->pos + 1;

@@ -13,14 +13,14 @@ static const struct lnet_ctl_cmd *const commands[] = {
 	&lnet_cmd_transaction,
 };
 
-static bool is_dump(u16 flags)
+static bool cmd_is_dump(u16 flags)
 {
 	return (flags & LNET_NL_F_DUMP) == LNET_NL_F_DUMP;
 }
 
 bool lnet_control_changes(u8 cmd, u16 flags)
 {
-	return !is_dump(flags);
+	return !cmd_is_dump(flags);
 }
 
 bool lnet_control_is_for_owner(u8 cmd, u16 flags)
@@ -65,7 +65,7 @@ size_t lnet_control_size(const struct lnet_control *ctl, const struct lnet_ctl_r
 	return is_commit(req) ? lnet_ctl_trans_size(ctl) : req->len;
 }
 
-static const struct lnet_ctl_cmd *command_find(u8 cmd)
+static const struct lnet_ctl_cmd *ctl_command_find(u8 cmd)
 {
 	unsigned int i;
 
@@ -77,16 +77,16 @@ static const struct lnet_ctl_cmd *command_find(u8 cmd)
 
 bool lnet_control_tells(u8 cmd, u16 flags)
 {
-	const struct lnet_ctl_cmd *c = command_find(cmd);
+	const struct lnet_ctl_cmd *c = ctl_command_find(cmd);
 
-	return c && !is_dump(flags) && !(flags & LNET_NL_F_STAGED) && flags & c->tells;
+	return c && !cmd_is_dump(flags) && !(flags & LNET_NL_F_STAGED) && flags & c->tells;
 }
 
 /* Checks of all requests: the command is known, the attributes complete, the node configured. */
 static int request_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 			 const struct lnet_ctl_cmd *c, bool dump, struct lnet_ctl_err *e)
 {
-	bool told = is_dump(req->flags) || lnet_control_tells(req->cmd, req->flags);
+	bool told = cmd_is_dump(req->flags) || lnet_control_tells(req->cmd, req->flags);
 
 	e->text[0] = 0;
 	if (!c || told != dump || (dump ? !c->next : !c->act))
@@ -94,8 +94,11 @@ static int request_check(struct lnet_control *ctl, const struct lnet_ctl_req *re
 	if (lnet_req_check(req->attrs, req->len))
 		return lnet_ctl_fail(e, -EINVAL, "the request is malformed");
 	if (!READ_ONCE(ctl->configured) && !c->down)	/* stock has a separate errno for net add */
-		return lnet_ctl_fail(e, req->cmd == LNET_NL_NETS && !is_dump(req->flags) &&
-					req->flags & LNET_NL_F_CREATE ? -ESHUTDOWN : -ENETDOWN,
+		return lnet_ctl_fail(e,
+				     req->cmd == LNET_NL_NETS && !cmd_is_dump(req->flags) &&
+						     req->flags & LNET_NL_F_CREATE
+					     ? -ESHUTDOWN
+					     : -ENETDOWN,
 				     "LNet stack down");
 	return 0;
 }
@@ -127,7 +130,7 @@ static int command_act(struct lnet_control *ctl, const struct lnet_ctl_cmd *c,
 int lnet_control_do(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 		    struct lnet_ctl_err *e)
 {
-	const struct lnet_ctl_cmd *c = command_find(req->cmd);
+	const struct lnet_ctl_cmd *c = ctl_command_find(req->cmd);
 	int rc = request_check(ctl, req, c, false, e);
 
 	if (rc)
@@ -144,7 +147,7 @@ int lnet_control_do(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 int lnet_ctl_carry_out(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 		       struct lnet_ctl_err *e)
 {
-	const struct lnet_ctl_cmd *c = command_find(req->cmd);
+	const struct lnet_ctl_cmd *c = ctl_command_find(req->cmd);
 	int rc = request_check(ctl, req, c, false, e);
 
 	return rc ? rc : command_act(ctl, c, req, e);
@@ -159,7 +162,7 @@ void lnet_control_fini(struct lnet_control *ctl)
 int lnet_control_dump_start(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 			    struct lnet_ctl_dump *d, struct lnet_ctl_err *e)
 {
-	const struct lnet_ctl_cmd *c = command_find(req->cmd);
+	const struct lnet_ctl_cmd *c = ctl_command_find(req->cmd);
 	int rc = request_check(ctl, req, c, true, e);
 
 	if (rc)

@@ -69,7 +69,7 @@ void lnet_ctl_wait_del(struct lnet_control *ctl, const struct lnet_ctl_waiting *
 /* The driver logs each failed try, so an unchanged address is tried once in so many checks. */
 #define LOOKS_PER_TRY 120
 
-static int join(struct lnet_control *ctl, struct lnet_ctl_waiting *w)
+static int pending_ni_join(struct lnet_control *ctl, struct lnet_ctl_waiting *w)
 {
 	struct lnet_ni_cfg cfg = w->cfg;
 	struct lnet_nid now;
@@ -99,7 +99,7 @@ unsigned int lnet_control_join(struct lnet_control *ctl)
 	unsigned int nr = 0;
 
 	for (; w; w = next) {
-		int rc = join(ctl, w);
+		int rc = pending_ni_join(ctl, w);
 
 		next = w->next;
 		if (rc && rc != -EEXIST)

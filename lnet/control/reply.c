@@ -85,7 +85,7 @@ static void nest_emit(struct lnet_sink *s, unsigned int idx, const struct lnet_t
  * False: the reply omits the mapping @t, because its first text is empty. Preferred NIDs also need
  * the level of the keys that stock LNet does not have.
  */
-static bool is_there(const struct lnet_table *t, const u8 *val, unsigned int level)
+static bool mapping_is_present(const struct lnet_table *t, const u8 *val, unsigned int level)
 {
 	if (t == &lnet_table_pref)
 		return *val && level >= LNET_LEVEL_MORE;
@@ -106,7 +106,7 @@ void lnet_table_emit(struct lnet_sink *s, const struct lnet_table *t, const void
 			continue;
 		if (k->type != LNET_NLT_NESTED)
 			key_emit(s, i + 1, k, val);
-		else if (child && is_there(k->child, val, level))
+		else if (child && mapping_is_present(k->child, val, level))
 			nest_emit(s, i + 1, child, val, level, backup);
 	}
 }

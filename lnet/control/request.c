@@ -17,7 +17,7 @@ struct attr {
  * Reads the attribute at @at. Returns the distance to the next one; 0 if there is none at @at, or
  * it reaches beyond @end.
  */
-static size_t attr_read(const u8 *at, const u8 *end, struct attr *a)
+static size_t req_attr_read(const u8 *at, const u8 *end, struct attr *a)
 {
 	size_t room = (size_t)(end - at), step;
 
@@ -63,7 +63,7 @@ int lnet_req_check(const void *attrs, size_t len)
 			depth--;
 		if (at == ends[0])
 			return 0;
-		step = attr_read(at, ends[depth], &a);
+		step = req_attr_read(at, ends[depth], &a);
 		if (!step || !attr_valid(&a))
 			return -EINVAL;
 		if (a.type != LNET_NLA_LIST) {
@@ -88,7 +88,7 @@ bool lnet_req_next(struct lnet_req *r, struct lnet_val *v)
 	struct attr a;
 	size_t step;
 
-	while ((step = attr_read(r->at, r->end, &a))) {
+	while ((step = req_attr_read(r->at, r->end, &a))) {
 		r->at += step;
 		memset(v, 0, sizeof(*v));
 		switch (a.type) {

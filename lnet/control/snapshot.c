@@ -316,7 +316,7 @@ static void peers_add(struct restore *r)
 	}
 }
 
-static bool route_in(const struct lnet_ctl_conf *conf, const struct lnet_route_cfg *cfg)
+static bool conf_has_route(const struct lnet_ctl_conf *conf, const struct lnet_route_cfg *cfg)
 {
 	const struct lnet_route_cfg *r;
 
@@ -349,7 +349,7 @@ static void restore(struct restore *r)
 	unsigned int i;
 
 	for (i = 0; i < now->nr_routes; i++)
-		if (!route_in(conf, &now->routes[i]))
+		if (!conf_has_route(conf, &now->routes[i]))
 			lnet_route_del(ln, now->routes[i].net, &now->routes[i].gateway);
 	peers_del(r);
 	for (i = 0; i < now->nr_nis; i++)
@@ -367,7 +367,7 @@ static void restore(struct restore *r)
 	while (now->routing != conf->routing && again(r, lnet_router_enable(ln, conf->routing)))
 		;
 	for (i = 0; i < conf->nr_routes; i++)
-		if (!route_in(now, &conf->routes[i]))
+		if (!conf_has_route(now, &conf->routes[i]))
 			while (again(r, lnet_route_restore(ln, &conf->routes[i])))
 				;
 	while (again(r, lnet_rules_put_back(ln, conf->faults)))

@@ -42,14 +42,14 @@ void lnet_ctl_trans_drop(struct lnet_control *ctl)
 	kfree(t);
 }
 
-static u64 now_ns(const struct lnet_control *ctl)
+static u64 ctl_now_ns(const struct lnet_control *ctl)
 {
 	return ctl->ln->env->ops->now_ns(ctl->ln->env);
 }
 
 void lnet_control_expire(struct lnet_control *ctl)
 {
-	if (ctl->trans && now_ns(ctl) - ctl->trans->heard_ns >= IDLE_S * (u64)NSEC_PER_SEC)
+	if (ctl->trans && ctl_now_ns(ctl) - ctl->trans->heard_ns >= IDLE_S * (u64)NSEC_PER_SEC)
 		lnet_ctl_trans_drop(ctl);
 }
 
@@ -95,11 +95,11 @@ int lnet_ctl_trans_stage(struct lnet_control *ctl, const struct lnet_ctl_req *re
 		memcpy(s->attrs, req->attrs, req->len);
 	list_add_tail(&s->link, &t->staged);
 	t->bytes += size;
-	t->heard_ns = now_ns(ctl);
+	t->heard_ns = ctl_now_ns(ctl);
 	return 0;
 }
 
-static int begin(struct lnet_control *ctl, const struct lnet_ctl_req *req)
+static int transaction_begin(struct lnet_control *ctl, const struct lnet_ctl_req *req)
 {
 	struct lnet_ctl_trans *t = kzalloc(sizeof(*t), GFP_KERNEL);
 
@@ -110,14 +110,14 @@ static int begin(struct lnet_control *ctl, const struct lnet_ctl_req *req)
 	t->from = req->from;
 	t->alone = req->flags & LNET_NL_F_EXCL;
 	t->changes = ctl->changes;
-	t->heard_ns = now_ns(ctl);
+	t->heard_ns = ctl_now_ns(ctl);
 	ctl->trans = t;
 	return 0;
 }
 
 /* @nr: the number of requests that were executed. */
-static int carry_out(struct lnet_control *ctl, const struct lnet_ctl_trans *t, unsigned int *nr,
-		     struct lnet_ctl_err *e)
+static int transaction_execute(struct lnet_control *ctl, const struct lnet_ctl_trans *t,
+			       unsigned int *nr, struct lnet_ctl_err *e)
 {
 	struct lnet_ctl_err why;
 	const struct staged *s;
@@ -140,7 +140,8 @@ static int carry_out(struct lnet_control *ctl, const struct lnet_ctl_trans *t, u
 	return rc;
 }
 
-static int commit(struct lnet_control *ctl, const struct lnet_ctl_trans *t, struct lnet_ctl_err *e)
+static int transaction_commit(struct lnet_control *ctl, const struct lnet_ctl_trans *t,
+			      struct lnet_ctl_err *e)
 {
 	struct lnet_ctl_conf *before;
 	unsigned int nr = 0;
@@ -151,7 +152,7 @@ static int commit(struct lnet_control *ctl, const struct lnet_ctl_trans *t, stru
 	rc = lnet_ctl_conf_read(ctl, &before);
 	if (rc)
 		return lnet_ctl_fail(e, rc, "nothing was changed: %s", lnet_ctl_why(rc));
-	rc = carry_out(ctl, t, &nr, e);
+	rc = transaction_execute(ctl, t, &nr, e);
 	ctl->changes++;
 	bad = rc ? lnet_ctl_conf_restore(ctl, before) : 0;
 	if (rc)
@@ -171,12 +172,12 @@ static int trans_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 	int rc;
 
 	if (req->flags & LNET_NL_F_CREATE)
-		return begin(ctl, req);
+		return transaction_begin(ctl, req);
 	rc = check_sender(ctl, req, e);
 	if (rc)
 		return rc;
 	if (req->flags & LNET_NL_F_REPLACE)
-		rc = commit(ctl, ctl->trans, e);
+		rc = transaction_commit(ctl, ctl->trans, e);
 	lnet_ctl_trans_drop(ctl);
 	return rc;
 }

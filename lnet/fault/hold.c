@@ -25,8 +25,8 @@ static unsigned long *behind_of(struct lnet_att *att)
  * No lock held. Holds @att as @fate specifies. False: the rule was deleted meanwhile.
  * lnet_rule_del() unlinks a rule and then visits the shards, so it also releases @att.
  */
-static bool hold(struct lnet_pass *p, struct lnet_fault *f, struct lnet_att *att,
-		 const struct lnet_fate *fate)
+static bool att_hold(struct lnet_pass *p, struct lnet_fault *f, struct lnet_att *att,
+		     const struct lnet_fate *fate)
 {
 	struct lnet_shard *sh = att->op->sh;
 	struct lnet_att *at;
@@ -125,7 +125,7 @@ bool lnet_fault_seam(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *a
 	}
 	if (fate.twice)
 		atomic_set(&att->reports, LNET_REPORT_TWICE);
-	if (fate.delay_ns && hold(p, f, att, &fate))
+	if (fate.delay_ns && att_hold(p, f, att, &fate))
 		return true;
 	if (READ_ONCE(f->nr_reorder))
 		passed(p, att);

@@ -196,7 +196,7 @@ static int word_find(const char *const *words, const char *text)
 	return -1;
 }
 
-static const char *const *words_of(const struct param *p)
+static const char *const *param_words(const struct param *p)
 {
 	if (p->type == WORD_AT)
 		return words_at;
@@ -205,7 +205,7 @@ static const char *const *words_of(const struct param *p)
 
 static int set_word(const struct param *p, void *at, const char *text, char *err)
 {
-	const char *const *words = words_of(p);
+	const char *const *words = param_words(p);
 	int i = word_find(words, text);
 
 	if (i < 0)
@@ -244,7 +244,7 @@ static int set_name(const struct param *p, char *at, const char *text, char *err
 /* ---- lists ----------------------------------------------------------------------------------- */
 
 /* Copies the next item of a comma-separated list. False: no item is left, or it is too long. */
-static bool next(const char **list, char *buf, size_t size)
+static bool list_item_next(const char **list, char *buf, size_t size)
 {
 	size_t len = 0;
 
@@ -260,7 +260,8 @@ static bool next(const char **list, char *buf, size_t size)
 	return true;
 }
 
-static int add_nid(const struct param *p, struct lnet_rule_nids *nids, const char *one, char *err)
+static int rule_nid_add(const struct param *p, struct lnet_rule_nids *nids, const char *one,
+			char *err)
 {
 	if (nids->nr == LNET_RULE_NIDS)
 		return fail(err, "'%s' must be at most %u NIDs", p->name, LNET_RULE_NIDS);
@@ -312,10 +313,10 @@ static int add_outcome(const struct param *p, u32 *outcomes, const char *one, ch
 	return outcome_refuse(p, one, err);
 }
 
-static int add_one(const struct param *p, void *at, const char *one, char *err)
+static int list_item_add(const struct param *p, void *at, const char *one, char *err)
 {
 	if (p->type == NIDS)
-		return add_nid(p, at, one, err);
+		return rule_nid_add(p, at, one, err);
 	if (p->type == TYPES)
 		return add_type(p, at, one, err);
 	return p->type == PORTALS ? add_portal(p, at, one, err) : add_outcome(p, at, one, err);
@@ -327,8 +328,8 @@ static int set_list(const struct param *p, void *at, const char *text, char *err
 	int rc = 0;
 
 	memset(at, 0, p->type == NIDS ? sizeof(struct lnet_rule_nids) : p->size);
-	while (!rc && next(&text, one, sizeof(one)))
-		rc = add_one(p, at, one, err);
+	while (!rc && list_item_next(&text, one, sizeof(one)))
+		rc = list_item_add(p, at, one, err);
 	if (!rc && text)
 		return fail(err, "'%s': '%.40s' is too long", p->name, text);
 	return rc;
@@ -499,7 +500,7 @@ static void text_value(const struct param *p, const void *at, char *buf, size_t 
 	char nid[LNET_NIDSTR_SIZE];
 
 	if (p->type >= WORD_AT)
-		strscpy(buf, words_of(p)[*(const u8 *)at], size);
+		strscpy(buf, param_words(p)[*(const u8 *)at], size);
 	else if (p->type == NAME_)
 		strscpy(buf, at, size);
 	else if (p->type == NID)

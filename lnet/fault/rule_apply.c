@@ -29,7 +29,7 @@ enum { WHEN_BEFORE, WHEN_POSTED, WHEN_COMPLETED };
 /* ---- drawing --------------------------------------------------------------------------------- */
 
 /* Uniform over 0..@bound - 1. */
-static u32 draw(struct lnet_rule_live *live, u32 bound)
+static u32 rule_random(struct lnet_rule_live *live, u32 bound)
 {
 	live->rng += 0x9e3779b97f4a7c15ULL;
 	return (u32)(((lnet_hash64(live->rng) >> 32) * bound) >> 32);
@@ -37,13 +37,13 @@ static u32 draw(struct lnet_rule_live *live, u32 bound)
 
 static u64 draw_ns(struct lnet_rule_live *live, u64 bound_ns)
 {
-	return mul_u64_u64_div_u64(bound_ns, draw(live, U32_MAX), U32_MAX);
+	return mul_u64_u64_div_u64(bound_ns, rule_random(live, U32_MAX), U32_MAX);
 }
 
 static void rate_open(struct lnet_rule_live *live)
 {
 	live->window_pos = 0;
-	live->window_hit = live->r.rate ? draw(live, live->r.rate) : 0;
+	live->window_hit = live->r.rate ? rule_random(live, live->r.rate) : 0;
 }
 
 void lnet_rule_start(struct lnet_rule_live *live, u64 now_ns)
@@ -91,13 +91,13 @@ static bool hits(struct lnet_rule_live *live, u64 now_ns)
 	if (r->drop_all)
 		return true;
 	if (r->random)
-		return draw(live, 2);
+		return rule_random(live, 2);
 	if (r->rate)
 		return rate_hits(live);
 	if (r->interval_ns)
 		return interval_hits(live, now_ns);
 	if (r->set & 1u << LNET_RULE_PERMILLE)
-		return draw(live, 1000) < r->permille;
+		return rule_random(live, 1000) < r->permille;
 	return true;
 }
 
@@ -188,7 +188,7 @@ static bool may_repeat(const struct lnet_hdr *hdr)
 		(hdr->type == LNET_MSG_GET && portal_of(hdr) == PING_PORTAL));
 }
 
-static bool concerns(const struct lnet_rule *r, const struct lnet_hdr *hdr, unsigned int side)
+static bool rule_concerns(const struct lnet_rule *r, const struct lnet_hdr *hdr, unsigned int side)
 {
 	unsigned int at = r->at ? r->at : LNET_RULE_BOTH;
 
@@ -205,7 +205,7 @@ static bool concerns(const struct lnet_rule *r, const struct lnet_hdr *hdr, unsi
 static bool is_hit(struct lnet_rule_live *live, const struct lnet_nid *local,
 		   const struct lnet_hdr *hdr, unsigned int side, u64 now_ns)
 {
-	if (!concerns(&live->r, hdr, side) || !matches(&live->r, local, hdr) ||
+	if (!rule_concerns(&live->r, hdr, side) || !matches(&live->r, local, hdr) ||
 	    lnet_rule_state(live, now_ns) != LNET_RULE_IS_ON)
 		return false;
 	live->info.nr_match++;
@@ -225,7 +225,7 @@ static void note_end(struct lnet *ln, const struct lnet_rule_live *live, u64 now
 
 /* ---- effects on sent messages ---------------------------------------------------------------- */
 
-static void end(struct lnet_fate *fate, enum lnet_outcome how)
+static void fate_end(struct lnet_fate *fate, enum lnet_outcome how)
 {
 	if (fate->end)
 		return;
@@ -241,7 +241,7 @@ static u64 hold_ns(struct lnet_rule_live *live)
 }
 
 /* The rule with the longest delay is the holder: its deletion sends the message at once. */
-static void hold(struct lnet_rule_live *live, struct lnet_fate *fate, u64 ns)
+static void fate_delay(struct lnet_rule_live *live, struct lnet_fate *fate, u64 ns)
 {
 	fate->delay_ns += ns;
 	if (ns <= fate->most_ns)
@@ -251,19 +251,20 @@ static void hold(struct lnet_rule_live *live, struct lnet_fate *fate, u64 ns)
 }
 
 /* A token bucket: tokens that are not used are kept, up to the burst. */
-static void slow_down(struct lnet_rule_live *live, struct lnet_fate *fate, u32 bytes, u64 now_ns)
+static void rule_throttle(struct lnet_rule_live *live, struct lnet_fate *fate, u32 bytes,
+			  u64 now_ns)
 {
 	const struct lnet_rule *r = &live->r;
 	u64 kept_ns = div64_u64((u64)r->burst * NSEC_PER_SEC, r->bandwidth);
 	u64 from_ns = max(live->free_ns, now_ns - min(now_ns, kept_ns));
 
 	if (from_ns > now_ns + SLOW_QUEUE_NS) {
-		end(fate, LNET_OK);
+		fate_end(fate, LNET_OK);
 		return;
 	}
 	live->free_ns = from_ns + div64_u64((u64)bytes * NSEC_PER_SEC, r->bandwidth);
 	if (live->free_ns > now_ns)
-		hold(live, fate, live->free_ns - now_ns);
+		fate_delay(live, fate, live->free_ns - now_ns);
 }
 
 static void wear(struct lnet_rule_live *live, struct lnet_fate *fate, u64 now_ns)
@@ -273,13 +274,13 @@ static void wear(struct lnet_rule_live *live, struct lnet_fate *fate, u64 now_ns
 	u32 share = (u32)mul_u64_u64_div_u64(age_ns, 1000000, r->over_ns);
 	u64 ns;
 
-	if (draw(live, 1000000) < div_u64((u64)r->loss * share, 1000)) {
-		end(fate, LNET_OK);
+	if (rule_random(live, 1000000) < div_u64((u64)r->loss * share, 1000)) {
+		fate_end(fate, LNET_OK);
 		return;
 	}
 	ns = mul_u64_u64_div_u64(hold_ns(live), share, 1000000);
 	if (ns)
-		hold(live, fate, ns);
+		fate_delay(live, fate, ns);
 }
 
 static enum lnet_outcome outcome_of(struct lnet_rule_live *live)
@@ -291,41 +292,41 @@ static enum lnet_outcome outcome_of(struct lnet_rule_live *live)
 		return LNET_ACKNOWLEDGED;
 	if (!outcomes)
 		return live->r.when == WHEN_POSTED ? LNET_NETWORK_TIMEOUT : LNET_OK;
-	for (nth = draw(live, hweight32(outcomes)); how < LNET_NETWORK_TIMEOUT; how++)
+	for (nth = rule_random(live, hweight32(outcomes)); how < LNET_NETWORK_TIMEOUT; how++)
 		if ((outcomes & 1u << how) && nth-- == 0)
 			break;
 	return how;
 }
 
-static void act(struct lnet_rule_live *live, struct lnet_fate *fate, const struct lnet_hdr *hdr,
-		u64 now_ns)
+static void fate_apply_rule(struct lnet_rule_live *live, struct lnet_fate *fate,
+			    const struct lnet_hdr *hdr, u64 now_ns)
 {
 	switch (live->r.kind) {
 	case LNET_RULE_K_STOCK_DELAY:
 		fate->by_stock = true;
 		fallthrough;
 	case LNET_RULE_K_DELAY:
-		hold(live, fate, hold_ns(live));
+		fate_delay(live, fate, hold_ns(live));
 		break;
 	case LNET_RULE_K_DUPLICATE:
 		fate->twice = true;
 		break;
 	case LNET_RULE_K_REORDER:
-		hold(live, fate, live->r.delay_ns);
+		fate_delay(live, fate, live->r.delay_ns);
 		fate->behind = live->r.behind;
 		break;
 	case LNET_RULE_K_SLOW:
-		slow_down(live, fate, hdr->payload_len + WIRE_HDR, now_ns);
+		rule_throttle(live, fate, hdr->payload_len + WIRE_HDR, now_ns);
 		break;
 	case LNET_RULE_K_DEGRADE:
 		wear(live, fate, now_ns);
 		break;
 	case LNET_RULE_K_OUTCOME:
 	case LNET_RULE_K_STOCK_DROP:
-		end(fate, outcome_of(live));
+		fate_end(fate, outcome_of(live));
 		break;
 	default:	/* lost silently */
-		end(fate, LNET_OK);
+		fate_end(fate, LNET_OK);
 	}
 }
 
@@ -345,7 +346,7 @@ void lnet_rules_send(struct lnet_pass *p, struct lnet_ni *ni, const struct lnet_
 		if (!is_hit(live, &ni->nid, hdr, LNET_RULE_SEND, p->now_ns))
 			continue;
 		note_end(p->ln, live, p->now_ns);
-		act(live, fate, hdr, p->now_ns);
+		fate_apply_rule(live, fate, hdr, p->now_ns);
 		if (fate->end)
 			break;
 	}
@@ -375,7 +376,7 @@ bool lnet_rules_receive(struct lnet_pass *p, struct lnet_rx *rx, const struct ln
 		if (lost)
 			break;
 		/* the position of the change; never 0, which means no change */
-		rx->spoil = (1 + draw(live, BIT(30))) |
+		rx->spoil = (1 + rule_random(live, BIT(30))) |
 			    (live->r.where == LNET_SPOIL_PAGES ? SPOIL_PAGES : 0);
 	}
 	spin_unlock(&f->lock);

@@ -27,8 +27,8 @@ static u64 end_ns(const struct lnet_rule_live *live)
 }
 
 /* [lock] @change: 1 if @live is added, -1 if it is removed. */
-static void count(struct lnet *ln, struct lnet_fault *f, const struct lnet_rule_live *live,
-		  int change)
+static void rule_count(struct lnet *ln, struct lnet_fault *f, const struct lnet_rule_live *live,
+		       int change)
 {
 	WRITE_ONCE(f->nr, f->nr + change);
 	if (live->r.kind == LNET_RULE_K_REORDER)
@@ -50,7 +50,7 @@ static int table_add(struct lnet *ln, struct lnet_fault *f, struct lnet_rule_liv
 	if (lnet_log_is_on(ln))
 		lnet_job_schedule(ln, &ln->rules_ns, end_ns(live));
 	list_add(&live->link, &f->rules);
-	count(ln, f, live, 1);
+	rule_count(ln, f, live, 1);
 	return 0;
 }
 
@@ -89,7 +89,7 @@ static bool nid_is_meant(const struct lnet_nid *which, const struct lnet_nid *ni
 	return lnet_nid_is_any(which) || lnet_nid_same(which, nid);
 }
 
-static bool is_meant(const struct lnet_rule_live *live, const struct lnet_rule_which *which)
+static bool rule_is_meant(const struct lnet_rule_live *live, const struct lnet_rule_which *which)
 {
 	const struct lnet_rule *r = &live->r;
 
@@ -115,9 +115,9 @@ unsigned int lnet_rule_del(struct lnet *ln, const struct lnet_rule_which *which)
 		return 0;
 	spin_lock(&f->lock);
 	list_for_each_entry_safe(live, next, &f->rules, link)
-		if (is_meant(live, which)) {
+		if (rule_is_meant(live, which)) {
 			list_move(&live->link, &gone);
-			count(ln, f, live, -1);
+			rule_count(ln, f, live, -1);
 			nr++;
 		}
 	spin_unlock(&f->lock);
@@ -297,7 +297,7 @@ static int put_back(struct lnet *ln, struct lnet_fault *f, const struct lnet_rul
 			break;
 	if (list_entry_is_head(at, &f->rules, link) || at->info.id != live->info.id) {
 		list_add_tail(&live->link, &at->link);
-		count(ln, f, live, 1);
+		rule_count(ln, f, live, 1);
 		live = NULL;
 	}
 	spin_unlock(&f->lock);

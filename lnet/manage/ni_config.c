@@ -63,7 +63,7 @@ void lnet_ni_cfg_init(struct lnet_ni_cfg *cfg)
 	cfg->dev_cpt = -1;
 }
 
-static int cfg_check(const struct lnet_ni_cfg *cfg)
+static int ni_cfg_check(const struct lnet_ni_cfg *cfg)
 {
 	if (lnet_nid_is_any(&cfg->nid) || !lnet_nid_is_sane(&cfg->nid) || lnet_nid_is_lo(&cfg->nid))
 		return -EINVAL;
@@ -161,7 +161,7 @@ static int paths_add(struct lnet *ln, struct lnet_ni *ni)
 	return err;
 }
 
-static int add(struct lnet *ln, const struct lnet_lnd_ops *ops, const struct lnet_ni_cfg *cfg)
+static int ni_create(struct lnet *ln, const struct lnet_lnd_ops *ops, const struct lnet_ni_cfg *cfg)
 {
 	struct lnet_ni *ni = ni_alloc(ln, ops, cfg);
 	int err;
@@ -207,7 +207,7 @@ static const struct lnet_lnd_ops *lnd_of(struct lnet *ln, u8 type)
 	return NULL;
 }
 
-static int add_checked(struct lnet *ln, const struct lnet_ni_cfg *cfg)
+static int ni_add_checked(struct lnet *ln, const struct lnet_ni_cfg *cfg)
 {
 	const struct lnet_lnd_ops *ops = lnd_of(ln, cfg->nid.type);
 	int err;
@@ -224,7 +224,7 @@ static int add_checked(struct lnet *ln, const struct lnet_ni_cfg *cfg)
 		return -ENOSPC;
 	if (!ops)
 		return -ENOENT;
-	err = add(ln, ops, cfg);
+	err = ni_create(ln, ops, cfg);
 	if (!err) {
 		lnet_log_ni_added(ln, &cfg->nid, cfg->ifname);
 		lnet_ping_advertise(ln);
@@ -235,12 +235,12 @@ static int add_checked(struct lnet *ln, const struct lnet_ni_cfg *cfg)
 
 int lnet_ni_add(struct lnet *ln, const struct lnet_ni_cfg *cfg)
 {
-	int err = cfg_check(cfg);
+	int err = ni_cfg_check(cfg);
 
 	if (err)
 		return err;
 	mutex_lock(&ln->cfg_mutex);
-	err = add_checked(ln, cfg);
+	err = ni_add_checked(ln, cfg);
 	mutex_unlock(&ln->cfg_mutex);
 	return err;
 }
@@ -269,7 +269,7 @@ static bool has_no_paths(struct lnet *ln, void *arg)
 }
 
 /* Attempts waiting for credits of the NI choose again; those in flight may end within @limit_ns. */
-static void drain(struct lnet_ni *ni, u64 limit_ns)
+static void ni_drain_atts(struct lnet_ni *ni, u64 limit_ns)
 {
 	struct lnet_pass p;
 
@@ -282,7 +282,7 @@ static void drain(struct lnet_ni *ni, u64 limit_ns)
 }
 
 /* The driver completes its attempts. Then delivery of the requests without a reply is unknown. */
-static void stop(struct lnet_ni *ni)
+static void ni_stop_driver(struct lnet_ni *ni)
 {
 	struct lnet_pass p;
 
@@ -299,17 +299,17 @@ static void stop(struct lnet_ni *ni)
 	lnet_cfg_wait(ni->ln, has_no_paths, ni, U64_MAX);
 }
 
-static void del(struct lnet_ni *ni, u64 limit_ns)
+static void ni_del(struct lnet_ni *ni, u64 limit_ns)
 {
 	struct lnet *ln = ni->ln;
 	bool lo = ln->lo == ni;
 
 	if (limit_ns && ni->state == NI_ACTIVE)
 		lnet_ni_leave(ni, limit_ns);
-	drain(ni, limit_ns);
+	ni_drain_atts(ni, limit_ns);
 	if (limit_ns)
 		lnet_ni_close(ni);
-	stop(ni);
+	ni_stop_driver(ni);
 	publish_del(ln, ni);
 	if (lo)
 		ln->lo = NULL;
@@ -328,7 +328,7 @@ int lnet_ni_del(struct lnet *ln, const struct lnet_nid *nid)
 	mutex_lock(&ln->cfg_mutex);
 	ni = lnet_ni_listed(ln, nid);
 	if (ni) {
-		del(ni, READ_ONCE(ln->tun.drain_time));
+		ni_del(ni, READ_ONCE(ln->tun.drain_time));
 		if (!READ_ONCE(ln->stopping)) {
 			lnet_ping_advertise(ln);
 			lnet_push_now(ln);
@@ -351,7 +351,7 @@ int lnet_net_init(struct lnet *ln)
 	lnet_ni_cfg_init(&cfg);
 	cfg.nid = LNET_NID_LO;
 	mutex_lock(&ln->cfg_mutex);
-	err = add(ln, lnd_of(ln, cfg.nid.type), &cfg);
+	err = ni_create(ln, lnd_of(ln, cfg.nid.type), &cfg);
 	mutex_unlock(&ln->cfg_mutex);
 	if (err)
 		return err;
@@ -369,7 +369,7 @@ int lnet_net_init(struct lnet *ln)
 void lnet_net_stop(struct lnet *ln)
 {
 	while (!list_empty(&ln->nis))
-		del(list_last_entry(&ln->nis, struct lnet_ni, link), 0);
+		ni_del(list_last_entry(&ln->nis, struct lnet_ni, link), 0);
 }
 
 void lnet_net_fini(struct lnet *ln)

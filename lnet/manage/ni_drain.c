@@ -31,7 +31,7 @@ struct quiet {
 	u64 nr, since_ns;		/* last value of @counter; time of its last change */
 };
 
-static bool is_quiet(struct lnet *ln, void *arg)
+static bool ni_is_quiet(struct lnet *ln, void *arg)
 {
 	struct quiet *q = arg;
 	u64 now_ns = ln->env->ops->now_ns(ln->env), nr = 0;
@@ -65,7 +65,7 @@ static void set_drained(struct lnet_ni *ni, u32 marks, bool drained)
 		lnet_ops_walk(&p, lnet_op_reselect_ni, ni);
 		lnet_pass_end(&p);
 		if (lnet_push_reaches_stock(ln, ni))
-			lnet_cfg_wait(ln, is_quiet, &sent, SENT_NS);
+			lnet_cfg_wait(ln, ni_is_quiet, &sent, SENT_NS);
 	}
 	lnet_ping_advertise(ln);
 	lnet_push_now(ln);
@@ -116,7 +116,7 @@ struct notified {
 	struct lnet_peer *at;		/* its acknowledgement is awaited; with a reference */
 };
 
-static bool is_known(struct lnet *ln, void *arg)
+static bool status_is_known(struct lnet *ln, void *arg)
 {
 	struct notified *n = arg;
 
@@ -130,14 +130,14 @@ void lnet_ni_leave(struct lnet_ni *ni, u64 limit_ns)
 	struct lnet *ln = ni->ln;
 
 	set_drained(ni, LNET_MARK(LEAVING) | LNET_MARK(DRAINED), true);
-	if (is_known(ln, &peers))
+	if (status_is_known(ln, &peers))
 		return;			/* no peer needs the list */
-	lnet_cfg_wait(ln, is_known, &peers, min(limit_ns, ACK_NS));
+	lnet_cfg_wait(ln, status_is_known, &peers, min(limit_ns, ACK_NS));
 	lnet_peer_put(peers.at);
-	lnet_cfg_wait(ln, is_quiet, &received, limit_ns);
+	lnet_cfg_wait(ln, ni_is_quiet, &received, limit_ns);
 }
 
-static bool is_closed(struct lnet *ln, void *ni)
+static bool ni_is_closed(struct lnet *ln, void *ni)
 {
 	return ((struct lnet_ni *)ni)->ops->ni_close(ni);
 }
@@ -145,5 +145,5 @@ static bool is_closed(struct lnet *ln, void *ni)
 void lnet_ni_close(struct lnet_ni *ni)
 {
 	if (ni->ops->ni_close)
-		lnet_cfg_wait(ni->ln, is_closed, ni, CLOSE_NS);
+		lnet_cfg_wait(ni->ln, ni_is_closed, ni, CLOSE_NS);
 }

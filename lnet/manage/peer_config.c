@@ -196,7 +196,7 @@ struct peer_request {
 	bool mr;
 };
 
-static const struct lnet_nid *nid_of(const struct peer_request *r, unsigned int i)
+static const struct lnet_nid *request_nid(const struct peer_request *r, unsigned int i)
 {
 	return i ? &r->nids[i - 1] : r->primary;
 }
@@ -226,14 +226,14 @@ static int check_nets(const struct peer_request *r, const struct lnet_peer *self
 
 	for (i = 0; i <= r->nr; i++) {
 		for (k = 0; k < i; k++)
-			if (lnet_nid_net(nid_of(r, i)) == lnet_nid_net(nid_of(r, k)) &&
-			    !lnet_nid_same(nid_of(r, i), nid_of(r, k)))
+			if (lnet_nid_net(request_nid(r, i)) == lnet_nid_net(request_nid(r, k)) &&
+			    !lnet_nid_same(request_nid(r, i), request_nid(r, k)))
 				return -ENOTUNIQ;
 		if (!self)
 			continue;
 		list_for_each_entry(pni, &self->pnis, link)
-			if (pni->net == lnet_nid_net(nid_of(r, i)) &&
-			    !lnet_nid_same(&pni->nid, nid_of(r, i)))
+			if (pni->net == lnet_nid_net(request_nid(r, i)) &&
+			    !lnet_nid_same(&pni->nid, request_nid(r, i)))
 				return -ENOTUNIQ;
 	}
 	return 0;
@@ -249,7 +249,7 @@ static int check_request(const struct peer_request *r, const struct lnet_peer *s
 	if (self && self->configured && self->mr != r->mr)
 		return -EPERM;
 	for (i = 0; i <= r->nr && !err; i++)
-		err = check_nid(r, nid_of(r, i), self);
+		err = check_nid(r, request_nid(r, i), self);
 	if (!err && !r->mr)
 		err = check_nets(r, self);
 	return err;
@@ -282,7 +282,7 @@ static struct lnet_peer *choose_peer(const struct peer_request *r)
 			return peer;
 		/* else a dynamically created peer with another of the NIDs */
 		for (found = NULL, i = 1; i <= r->nr && !found; i++)
-			found = lnet_peer_owner(r->ln, nid_of(r, i));
+			found = lnet_peer_owner(r->ln, request_nid(r, i));
 		err = make_primary(r, found);
 		lnet_peer_put(found);
 		if (err && err != -EEXIST)	/* -EEXIST: created meanwhile */
@@ -295,7 +295,7 @@ static struct lnet_peer *choose_peer(const struct peer_request *r)
  * belong to one peer, so it waits until nothing is in flight there, for drain_time at most. -EBUSY:
  * something still is.
  */
-static int add_nid(struct lnet_peer *peer, const struct lnet_nid *nid)
+static int peer_nid_add(struct lnet_peer *peer, const struct lnet_nid *nid)
 {
 	struct lnet_peer *owner;
 	int err;
@@ -311,7 +311,7 @@ static int add_nid(struct lnet_peer *peer, const struct lnet_nid *nid)
 	return err;
 }
 
-static int peer_add(const struct peer_request *r)
+static int peer_configure(const struct peer_request *r)
 {
 	struct lnet_peer *peer = lnet_peer_owner(r->ln, r->primary);
 	unsigned int i;
@@ -335,7 +335,7 @@ static int peer_add(const struct peer_request *r)
 	lnet_peer_merge_into(peer, NULL);
 	lnet_peer_merges_review(peer, NULL, NULL);
 	for (i = 0; i <= r->nr && !err; i++)
-		err = add_nid(peer, nid_of(r, i));
+		err = peer_nid_add(peer, request_nid(r, i));
 	lnet_routes_sync(r->ln);
 	lnet_peer_put(peer);
 	return err;
@@ -348,7 +348,7 @@ int lnet_peer_add(struct lnet *ln, const struct lnet_nid *primary, const struct 
 	int err;
 
 	mutex_lock(&ln->cfg_mutex);
-	err = READ_ONCE(ln->stopping) ? -ESHUTDOWN : peer_add(&r);
+	err = READ_ONCE(ln->stopping) ? -ESHUTDOWN : peer_configure(&r);
 	mutex_unlock(&ln->cfg_mutex);
 	return err;
 }

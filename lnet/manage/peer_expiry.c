@@ -54,7 +54,7 @@ static u64 heard_ns(const struct lnet_peer *peer)
 }
 
 /* cfg_mutex held; @peer is referenced. Expires @peer, or pings it if ignored NIDs have room now. */
-static void look_at(struct lnet_pass *p, struct lnet_peer *peer)
+static void peer_check_expiry(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	u64 age_ns = READ_ONCE(p->ln->tun.peer_age);
 	bool gone = false;
@@ -75,7 +75,7 @@ static void look_at(struct lnet_pass *p, struct lnet_peer *peer)
 }
 
 /* cfg_mutex held. Visits one slice of the peers. Returns when to continue; U64_MAX: not needed. */
-static u64 walk(struct lnet_pass *p)
+static u64 expiry_walk(struct lnet_pass *p)
 {
 	struct lnet *ln = p->ln;
 	struct lnet_peer *peer = ln->expiry_at ? ln->expiry_at : lnet_peer_next(ln, NULL), *next;
@@ -86,7 +86,7 @@ static u64 walk(struct lnet_pass *p)
 		next = lnet_peer_next(ln, peer);
 		if (made_by_traffic(peer)) {
 			ln->expiry_left = 1;
-			look_at(p, peer);
+			peer_check_expiry(p, peer);
 		}
 		lnet_peer_put(peer);
 	}
@@ -111,7 +111,7 @@ void lnet_expiry_work(struct lnet_pass *p)
 	if (READ_ONCE(ln->stopping))
 		return;
 	if (mutex_trylock(&ln->cfg_mutex)) {
-		next_ns = walk(p);
+		next_ns = expiry_walk(p);
 		mutex_unlock(&ln->cfg_mutex);
 	}
 	if (next_ns != U64_MAX)
@@ -137,7 +137,7 @@ static bool is_unheard(const struct lnet_peer *peer)
 }
 
 /* [sh] True if a program or an operator waits for @peer. Requests of the core do not count. */
-static bool is_awaited(const struct lnet_peer *peer)
+static bool peer_is_awaited(const struct lnet_peer *peer)
 {
 	const struct lnet_op *op;
 
@@ -162,7 +162,7 @@ bool lnet_expiry_unanswered(struct lnet *ln, const struct lnet_nid *nid, struct 
 	mutex_lock(&ln->cfg_mutex);
 	spin_lock(&peer->sh->lock);
 	*primary = peer->primary;
-	useless = made_by_traffic(peer) && is_unheard(peer) && !is_awaited(peer);
+	useless = made_by_traffic(peer) && is_unheard(peer) && !peer_is_awaited(peer);
 	spin_unlock(&peer->sh->lock);
 	mutex_unlock(&ln->cfg_mutex);
 	lnet_peer_put(peer);

@@ -21,7 +21,7 @@ static bool is_net(u32 net)
 }
 
 /* cfg_mutex held. */
-static int check(struct lnet *ln, const struct lnet_route_cfg *cfg)
+static int route_cfg_check(struct lnet *ln, const struct lnet_route_cfg *cfg)
 {
 	u32 local = lnet_nid_net(&cfg->gateway);
 
@@ -80,7 +80,7 @@ static int add_by(struct lnet *ln, const struct lnet_route_cfg *cfg, struct lnet
 }
 
 /* cfg_mutex held. */
-static int add_checked(struct lnet *ln, const struct lnet_route_cfg *cfg)
+static int route_add_checked(struct lnet *ln, const struct lnet_route_cfg *cfg)
 {
 	struct lnet_peer_ni *pni = lnet_peer_ni_want(ln, &cfg->gateway, NULL);
 	int err = pni ? add_by(ln, cfg, pni) : -ENOMEM;
@@ -94,11 +94,11 @@ int lnet_route_add(struct lnet *ln, const struct lnet_route_cfg *cfg)
 	int err;
 
 	mutex_lock(&ln->cfg_mutex);
-	err = check(ln, cfg);
+	err = route_cfg_check(ln, cfg);
 	if (!err && !lnet_net_is_local(ln, lnet_nid_net(&cfg->gateway)))
 		err = -EHOSTUNREACH;
 	if (!err)
-		err = add_checked(ln, cfg);
+		err = route_add_checked(ln, cfg);
 	mutex_unlock(&ln->cfg_mutex);
 	return err;
 }
@@ -108,9 +108,9 @@ int lnet_route_restore(struct lnet *ln, const struct lnet_route_cfg *cfg)
 	int err;
 
 	mutex_lock(&ln->cfg_mutex);
-	err = check(ln, cfg);
+	err = route_cfg_check(ln, cfg);
 	if (!err)
-		err = add_checked(ln, cfg);
+		err = route_add_checked(ln, cfg);
 	mutex_unlock(&ln->cfg_mutex);
 	return err;
 }

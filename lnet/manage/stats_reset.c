@@ -6,7 +6,7 @@
 #include "fault/fault.h"
 #include "manage/manage.h"
 
-static void peer_reset(struct lnet_pass *p, struct lnet_peer *peer, void *arg)
+static void peer_stats_reset(struct lnet_pass *p, struct lnet_peer *peer, void *arg)
 {
 	lnet_peer_stats_reset(peer);
 }
@@ -29,7 +29,7 @@ void lnet_stats_reset(struct lnet *ln)
 		WRITE_ONCE(ni->nr_down, 0);
 		WRITE_ONCE(ni->nr_up, 0);
 	}
-	lnet_peers_walk(&p, peer_reset, NULL);
+	lnet_peers_walk(&p, peer_stats_reset, NULL);
 	lnet_fault_count_reset(ln);
 	lnet_pass_end(&p);
 	list_for_each_entry(ni, &ln->nis, link)

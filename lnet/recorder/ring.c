@@ -108,7 +108,7 @@ static struct lnet_recorder *recorder_new(struct lnet *ln, u64 nr)
 	return rec;
 }
 
-static void publish(struct lnet *ln, struct lnet_recorder *rec)
+static void recorder_publish(struct lnet *ln, struct lnet_recorder *rec)
 {
 	unsigned int i;
 
@@ -128,7 +128,7 @@ static u64 ring_size(const struct lnet *ln, u64 bytes)
 	return nr < RECORDS_MIN ? 0 : nr;
 }
 
-static int start(struct lnet *ln, u64 bytes)
+static int recorder_start(struct lnet *ln, u64 bytes)
 {
 	struct lnet_recorder *rec;
 	u64 nr = ring_size(ln, bytes);
@@ -149,7 +149,7 @@ static int start(struct lnet *ln, u64 bytes)
 	recorder_free(ln->recorder);
 	ln->recorder = rec;
 	rec->running = 1;
-	publish(ln, rec);
+	recorder_publish(ln, rec);
 	return 0;
 }
 
@@ -158,16 +158,16 @@ int lnet_record_start(struct lnet *ln, u64 bytes)
 	int err;
 
 	mutex_lock(&ln->cfg_mutex);
-	err = start(ln, bytes);
+	err = recorder_start(ln, bytes);
 	mutex_unlock(&ln->cfg_mutex);
 	return err;
 }
 
-static int stop(struct lnet *ln)
+static int recorder_stop(struct lnet *ln)
 {
 	if (!ln->recorder || !ln->recorder->running)
 		return -EALREADY;
-	publish(ln, NULL);
+	recorder_publish(ln, NULL);
 	ln->recorder->running = 0;
 	return 0;
 }
@@ -177,7 +177,7 @@ int lnet_record_stop(struct lnet *ln)
 	int err;
 
 	mutex_lock(&ln->cfg_mutex);
-	err = stop(ln);
+	err = recorder_stop(ln);
 	mutex_unlock(&ln->cfg_mutex);
 	return err;
 }
@@ -187,8 +187,8 @@ void lnet_record_tune(struct lnet *ln)
 	u64 bytes = READ_ONCE(ln->tun.record_size);
 	int err;
 
-	stop(ln);
-	err = bytes ? start(ln, bytes) : 0;
+	recorder_stop(ln);
+	err = bytes ? recorder_start(ln, bytes) : 0;
 	if (err)
 		pr_warn("nothing is recorded in %llu bytes: %d\n", (unsigned long long)bytes,
 			err);

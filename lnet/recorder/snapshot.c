@@ -12,7 +12,7 @@
 
 /* ---- values packed into records -------------------------------------------------------------- */
 
-static u64 pair(u64 low, u64 high)
+static u64 u32_pair(u64 low, u64 high)
 {
 	return (low & U32_MAX) | high << 32;
 }
@@ -68,9 +68,10 @@ static u8 ni_flags(const struct lnet_ni *ni)
 
 static void seen_write(struct lnet_shard *sh, u8 kind, u32 ix, const struct lnet_seen *seen)
 {
-	rec_write(sh, (struct lnet_rec){
-		.kind = kind, .op = ix,
-		.a = { pair(seen[0].who, seen[1].who), seen[0].ns, seen[1].ns } });
+	rec_write(sh, (struct lnet_rec){ .kind = kind,
+					 .op = ix,
+					 .a = { u32_pair(seen[0].who, seen[1].who), seen[0].ns,
+						seen[1].ns } });
 }
 
 static void ni_write(struct lnet_shard *sh, const struct lnet_ni *ni)
@@ -82,14 +83,14 @@ static void ni_write(struct lnet_shard *sh, const struct lnet_ni *ni)
 
 	static_assert(sizeof(ni->nid) == 20);
 	memcpy(r.a, &ni->nid, sizeof(ni->nid));
-	r.a[3] = pair(ni->net, (u32)ni->dev_cpt);
+	r.a[3] = u32_pair(ni->net, (u32)ni->dev_cpt);
 	lnet_rec_write(sh, &r);
 	rec_write(sh, (struct lnet_rec){
 		.kind = LNET_RK_NI2, .op = ni->ix,
-		.a = { pair((u32)ns->credits, (u32)ni->credits), ns->rr_pos,
-		       pair((u32)atomic_read(&ni->health) | (u32)READ_ONCE(ni->degradation) << 16,
+		.a = { u32_pair((u32)ns->credits, (u32)ni->credits), ns->rr_pos,
+		       u32_pair((u32)atomic_read(&ni->health) | (u32)READ_ONCE(ni->degradation) << 16,
 			    share_left),
-		       pair((u32)ni->peer_credits, READ_ONCE(ni->link_speed)) },
+		       u32_pair((u32)ni->peer_credits, READ_ONCE(ni->link_speed)) },
 	});
 	seen_write(sh, LNET_RK_NI3, ni->ix, ns->responded);
 	seen_write(sh, LNET_RK_NI4, ni->ix, ns->failed);
@@ -97,7 +98,7 @@ static void ni_write(struct lnet_shard *sh, const struct lnet_ni *ni)
 
 /* ---- peers ----------------------------------------------------------------------------------- */
 
-static u32 mix(u32 hash, u64 value)
+static u32 hash_mix(u32 hash, u64 value)
 {
 	u64 h = (hash ^ value) * 0x9e3779b97f4a7c15ULL;
 
@@ -111,24 +112,26 @@ static u8 peer_flags(const struct lnet_peer *peer)
 
 static u32 path_facts(u32 h, const struct lnet_path *path)
 {
-	h = mix(h, pair(path->ni->ix, path->ix) + ((u64)ni_flags(path->ni) << 8) +
-		   ((u64)path->ni->state << 56));
-	h = mix(h, (u64)path->policy * 4 + path->gone * 2 + !!path->stats);
-	h = mix(h, pair(READ_ONCE(path->ni->link_speed), READ_ONCE(path->ni->degradation)));
+	h = hash_mix(h, u32_pair(path->ni->ix, path->ix) + ((u64)ni_flags(path->ni) << 8) +
+				((u64)path->ni->state << 56));
+	h = hash_mix(h, (u64)path->policy * 4 + path->gone * 2 + !!path->stats);
+	h = hash_mix(h,
+		     u32_pair(READ_ONCE(path->ni->link_speed), READ_ONCE(path->ni->degradation)));
 	if (likely(path->hop == path->pni))
 		return h;
-	h = mix(h, pair(path->hop->peer->rec.id, lnet_rec_place(path->hop)));
-	return path->route ? mix(h, pair(path->route->priority, (u32)path->route->hops)) : h;
+	h = hash_mix(h, u32_pair(path->hop->peer->rec.id, lnet_rec_place(path->hop)));
+	return path->route ? hash_mix(h, u32_pair(path->route->priority, (u32)path->route->hops))
+			   : h;
 }
 
 u32 lnet_rec_facts(const struct lnet_peer *peer)
 {
 	const struct lnet_peer_ni *pni;
 	const struct lnet_path *path;
-	u32 h = mix(1, peer_flags(peer));
+	u32 h = hash_mix(1, peer_flags(peer));
 
 	list_for_each_entry(pni, &peer->pnis, link) {
-		h = mix(h, pni->deleted * 16 + pni->status);
+		h = hash_mix(h, pni->deleted * 16 + pni->status);
 		list_for_each_entry(path, &pni->paths, link)
 			h = path_facts(h, path);
 	}
@@ -143,14 +146,14 @@ static void pni_write(struct lnet_shard *sh, const struct lnet_peer_ni *pni, u32
 				     flag(lnet_nid_is_local(sh->ln, &pni->nid), 1) };
 
 	memcpy(r.a, &pni->nid, sizeof(pni->nid));
-	r.a[3] = pair(pni->net, pni->health);
+	r.a[3] = u32_pair(pni->net, pni->health);
 	lnet_rec_write(sh, &r);
 	rec_write(sh, (struct lnet_rec){
 			      .kind = LNET_RK_PNI2,
 			      .peer = id,
 			      .pni = place,
-			      .a = { pair((u32)pni->credits, pni->max_credits), pni->rr_pos,
-				     pair(sticky, pni->ix), pni->next_ping_ns },
+			      .a = { u32_pair((u32)pni->credits, pni->max_credits), pni->rr_pos,
+				     u32_pair(sticky, pni->ix), pni->next_ping_ns },
 		      });
 }
 
@@ -177,27 +180,27 @@ static void path_write(struct lnet_shard *sh, const struct lnet_path *path, u32 
 			      .pni = place, .cls = path_flags(path), .att = path->recovering };
 
 	r.op = path->ni->ix;
-	r.a[0] = pair(path->hop->peer->rec.id, lnet_rec_place(path->hop));
+	r.a[0] = u32_pair(path->hop->peer->rec.id, lnet_rec_place(path->hop));
 	r.a[1] = (u64)path->policy;
-	r.a[2] = route ? pair(route->priority, (u32)route->hops) : 0;
+	r.a[2] = route ? u32_pair(route->priority, (u32)route->hops) : 0;
 	r.a[3] = path->lost_ns;
 	lnet_rec_write(sh, &r);
 	path_more(sh, LNET_RK_PATH2, id, path->ix, (u64[4]){
 		path->srtt_ns, path->rttvar_ns, path->liveness_ns, path->suspect_ns });
 	path_more(sh, LNET_RK_PATH3, id, path->ix, (u64[4]){
 		path->down_ns, path->back_ns, path->timer.when_ns });
-	path_more(sh, LNET_RK_PATH7, id, path->ix, (u64[4]){
-		path->busy_ns, path->gap_ns, path->gap_set_ns,
-		pair(path->nr_large, path->nr_large_queue) });
-	path_more(sh, LNET_RK_PATH4, id, path->ix, (u64[4]){
-		pair(path->lost_epoch, path->pinging), pair(path->nr_wire, path->health),
-		path->failed_ns });
+	path_more(sh, LNET_RK_PATH7, id, path->ix,
+		  (u64[4]){ path->busy_ns, path->gap_ns, path->gap_set_ns,
+			    u32_pair(path->nr_large, path->nr_large_queue) });
+	path_more(sh, LNET_RK_PATH4, id, path->ix,
+		  (u64[4]){ u32_pair(path->lost_epoch, path->pinging),
+			    u32_pair(path->nr_wire, path->health), path->failed_ns });
 	if (!load)
 		return;
 	path_more(sh, LNET_RK_PATH5, id, path->ix, (u64[4]){
 		load->bytes, load->mib_ns, load->end_ns, load->since_ns });
-	path_more(sh, LNET_RK_PATH6, id, path->ix, (u64[4]){
-		load->seen_ns, load->done, pair(load->ends, load->mbit) });
+	path_more(sh, LNET_RK_PATH6, id, path->ix,
+		  (u64[4]){ load->seen_ns, load->done, u32_pair(load->ends, load->mbit) });
 }
 
 /* Writes the routers of @peer first, because the paths of @peer refer to them. */
@@ -220,10 +223,13 @@ static void peer_write(struct lnet_shard *sh, struct lnet_peer *peer, bool chang
 	u32 id = peer->rec.id;
 	u16 place = 0;
 
-	rec_write(sh, (struct lnet_rec){
-		.kind = LNET_RK_PEER, .peer = id, .cls = peer_flags(peer), .att = changed,
-		.a = { (u64)peer->hedge_tokens, pair(peer->nr_pnis, peer->nr_paths),
-		       peer->pings_paid_ns } });
+	rec_write(sh, (struct lnet_rec){ .kind = LNET_RK_PEER,
+					 .peer = id,
+					 .cls = peer_flags(peer),
+					 .att = changed,
+					 .a = { (u64)peer->hedge_tokens,
+						u32_pair(peer->nr_pnis, peer->nr_paths),
+						peer->pings_paid_ns } });
 	list_for_each_entry(pni, &peer->pnis, link) {
 		list_for_each_entry(path, &pni->paths, link)
 			ni_write(sh, path->ni);
@@ -245,13 +251,18 @@ static void att_write(struct lnet_shard *sh, const struct lnet_att *att, u32 id,
 	if (!att || att->state == ATT_FREE)
 		return;
 	rec_write(sh, (struct lnet_rec){
-		.kind = LNET_RK_ATT, .op = id, .att = second, .path = (u16)att->path->ix,
-		.cls = att->cls, .peer = att->path->pni->peer->rec.id,
-		.a = { pair(att->state | att->outcome << 8 | att->flags << 16, att->epoch),
-		       att->deadline_ns, att->posted_ns, att->load } });
+			      .kind = LNET_RK_ATT,
+			      .op = id,
+			      .att = second,
+			      .path = (u16)att->path->ix,
+			      .cls = att->cls,
+			      .peer = att->path->pni->peer->rec.id,
+			      .a = { u32_pair(att->state | att->outcome << 8 | att->flags << 16,
+					      att->epoch),
+				     att->deadline_ns, att->posted_ns, att->load } });
 }
 
-static u16 place_of(const struct lnet_peer_ni *pni)
+static u16 pni_place(const struct lnet_peer_ni *pni)
 {
 	return pni ? lnet_rec_place(pni) : U16_MAX;
 }
@@ -262,23 +273,30 @@ static void op_write(struct lnet_shard *sh, struct lnet_op *op)
 	const struct lnet_peer_ni *dst = op->dst_pni, *via = op->via;
 
 	rec_write(sh, (struct lnet_rec){
-		.kind = LNET_RK_OP, .op = id, .peer = op->peer->rec.id, .cls = op->cls,
-		.att = flag(op->hedge, 0) | flag(!list_empty(&op->timer.link), 1) |
-		       flag(op->md, 2),
-		.a = { pair(lnet_rec_op_word(op), op->type | op->state << 8 |
-			       (u32)op->outcome << 16 | (u32)op->nr_held << 24),
-		       op->tries | (u64)op->unsent << 16 | (u64)op->hedges << 32 |
-			       (u64)op->pins << 40,
-		       op->tried, op->suspect_ns } });
+			      .kind = LNET_RK_OP,
+			      .op = id,
+			      .peer = op->peer->rec.id,
+			      .cls = op->cls,
+			      .att = flag(op->hedge, 0) | flag(!list_empty(&op->timer.link), 1) |
+				     flag(op->md, 2),
+			      .a = { u32_pair(lnet_rec_op_word(op), op->type | op->state << 8 |
+									    (u32)op->outcome << 16 |
+									    (u32)op->nr_held << 24),
+				     op->tries | (u64)op->unsent << 16 | (u64)op->hedges << 32 |
+					     (u64)op->pins << 40,
+				     op->tried, op->suspect_ns } });
 	rec_write(sh, (struct lnet_rec){
 		.kind = LNET_RK_OP2, .op = id, .peer = op->peer->rec.id,
 		.a = { op->deadline_ns, op->timeout_ns, op->first_wire_ns } });
-	rec_write(sh, (struct lnet_rec){
-		.kind = LNET_RK_OP3, .op = id, .peer = op->peer->rec.id,
-		.pni = place_of(dst), .path = place_of(via),
-		.a = { pair(src, op->md ? (u32)op->md->cpt : U32_MAX),
-		       pair(dst ? dst->peer->rec.id : 0, via ? via->peer->rec.id : 0),
-		       op->timer.when_ns, op->len } });
+	rec_write(sh, (struct lnet_rec){ .kind = LNET_RK_OP3,
+					 .op = id,
+					 .peer = op->peer->rec.id,
+					 .pni = pni_place(dst),
+					 .path = pni_place(via),
+					 .a = { u32_pair(src, op->md ? (u32)op->md->cpt : U32_MAX),
+						u32_pair(dst ? dst->peer->rec.id : 0,
+							 via ? via->peer->rec.id : 0),
+						op->timer.when_ns, op->len } });
 	att_write(sh, &op->first, id, false);
 	att_write(sh, op->hedge, id, true);
 }

@@ -263,14 +263,14 @@ active proctype config() {
 		ni_set_state(NI_ACTIVE);
 		ready = true
 	};
-	/* drain() */
+	/* ni_drain_atts() */
 	atomic { ni_set_state(NI_DRAINING) };
 	walk_reselect();
 	if			/* it is idle, or drain_time is over */
 	:: atomic { !holds && paths_idle -> skip }
 	:: skip
 	fi;
-	/* stop() */
+	/* ni_stop_driver() */
 	atomic { ni_set_state(NI_STOPPING) };
 #ifndef M_NOMATCHDROP
 	atomic { parked = false };
