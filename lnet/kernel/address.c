@@ -65,7 +65,7 @@ static int nid_ip6(const struct wanted *want, const struct net_device *dev, stru
 #endif
 
 /* Prefers an IPv4 address to an IPv6 address. */
-static int interface_nid(void *arg, const char *ifname, u32 net, struct lnet_nid *nid)
+static int netns_interface_nid(void *arg, const char *ifname, u32 net, struct lnet_nid *nid)
 {
 	struct lnet_netns *ns = arg;
 	struct wanted want = { .label = ifname, .net = net };
@@ -133,7 +133,7 @@ bool lnet_kernel_address_in(struct lnet_netns *ns, const struct lnet_nidlist *li
 	return found;
 }
 
-static void wake(void *arg)
+static void netns_wake(void *arg)
 {
 	struct lnet_netns *ns = arg;
 
@@ -141,19 +141,19 @@ static void wake(void *arg)
 	wake_up_all(&ns->wait);
 }
 
-static int first_nid(void *arg, u32 net, struct lnet_nid *nid, char ifname[16])
+static int netns_first_nid(void *arg, u32 net, struct lnet_nid *nid, char ifname[16])
 {
 	return lnet_kernel_first_nid(arg, net, nid, ifname);
 }
 
-static bool address_in(void *arg, const struct lnet_nidlist *list)
+static bool netns_address_in(void *arg, const struct lnet_nidlist *list)
 {
 	return lnet_kernel_address_in(arg, list);
 }
 
 const struct lnet_control_ops lnet_kernel_control_ops = {
-	.interface_nid = interface_nid,
-	.first_nid = first_nid,
-	.address_in = address_in,
-	.wake = wake,
+	.interface_nid = netns_interface_nid,
+	.first_nid = netns_first_nid,
+	.address_in = netns_address_in,
+	.wake = netns_wake,
 };

@@ -64,7 +64,7 @@ static int cpu_put(struct cpts *c, unsigned int cpt, unsigned int cpu)
 	return 0;
 }
 
-static int node_put(struct cpts *c, unsigned int cpt, unsigned int node)
+static int cpt_node_add(struct cpts *c, unsigned int cpt, unsigned int node)
 {
 	unsigned int cpu;
 	int rc = 0;
@@ -85,7 +85,7 @@ static int by_node(struct cpts *c)
 	for_each_online_node(node) {
 		if (!cpumask_intersects(cpumask_of_node(node), cpu_online_mask))
 			continue;
-		rc = rc ? rc : node_put(c, min_t(unsigned int, nr, LNET_MAX_SHARDS - 1), node);
+		rc = rc ? rc : cpt_node_add(c, min_t(unsigned int, nr, LNET_MAX_SHARDS - 1), node);
 		nr++;
 	}
 	c->nr = min_t(unsigned int, nr, LNET_MAX_SHARDS);
@@ -143,7 +143,7 @@ struct pattern {
 	unsigned long *numbers;		/* in the last brackets; LNET_RANGE_MAX bits */
 };
 
-static bool take(struct pattern *p, char c)
+static bool pattern_take_char(struct pattern *p, char c)
 {
 	p->at = skip_spaces(p->at);
 	if (*p->at != c)
@@ -155,7 +155,8 @@ static bool take(struct pattern *p, char c)
 static int brackets(struct pattern *p)
 {
 	bitmap_zero(p->numbers, LNET_RANGE_MAX);
-	return take(p, '[') ? lnet_ranges_take(&p->at, p->numbers, LNET_RANGE_MAX) : -EINVAL;
+	return pattern_take_char(p, '[') ? lnet_ranges_take(&p->at, p->numbers, LNET_RANGE_MAX)
+					 : -EINVAL;
 }
 
 /* Reads "2[4-7]". The numbers of partitions start at 0 and have no gaps. */
@@ -171,7 +172,7 @@ static int numbered(struct cpts *c, struct pattern *p)
 	p->at = end;
 	rc = brackets(p);
 	for_each_set_bit(i, p->numbers, LNET_RANGE_MAX)
-		rc = rc ? rc : p->nodes ? node_put(c, number, i) : cpu_put(c, number, i);
+		rc = rc ? rc : p->nodes ? cpt_node_add(c, number, i) : cpu_put(c, number, i);
 	c->nr++;
 	p->numbered = true;
 	return rc;
@@ -183,7 +184,7 @@ static int exclusions(struct cpts *c, struct pattern *p, bool act)
 	bool cores;
 	int rc = 0;
 
-	while (!rc && ((cores = take(p, 'C')) || take(p, 'X'))) {
+	while (!rc && ((cores = pattern_take_char(p, 'C')) || pattern_take_char(p, 'X'))) {
 		rc = brackets(p);
 		if (!rc && act)
 			exclude(c, p->numbers, cores);
@@ -196,7 +197,7 @@ static int pattern(struct cpts *c, struct pattern *p, unsigned int nr)
 	const char *first;
 	int rc;
 
-	p->nodes = take(p, 'N');
+	p->nodes = pattern_take_char(p, 'N');
 	first = p->at;
 	rc = exclusions(c, p, false);
 	for (p->at = skip_spaces(p->at); !rc && isdigit(*p->at); p->at = skip_spaces(p->at))
@@ -211,7 +212,7 @@ static int pattern(struct cpts *c, struct pattern *p, unsigned int nr)
 	return exclusions(c, p, true);
 }
 
-static int parse(struct cpts *c, const char *text, unsigned int nr)
+static int cpts_parse(struct cpts *c, const char *text, unsigned int nr)
 {
 	struct pattern p = { .at = text };
 	unsigned int i;
@@ -229,7 +230,7 @@ static int parse(struct cpts *c, const char *text, unsigned int nr)
 int lnet_cpts_check(const char *text)
 {
 	struct cpts *c = cpts_alloc();
-	int rc = c ? parse(c, text, 0) : -ENOMEM;
+	int rc = c ? cpts_parse(c, text, 0) : -ENOMEM;
 
 	cpts_free(c);
 	return rc;
@@ -238,7 +239,7 @@ int lnet_cpts_check(const char *text)
 /* ---- distances ------------------------------------------------------------------------------- */
 
 /* The largest distance between a node of @a and a node of @b. */
-static int distance(const struct cpts *c, unsigned int a, unsigned int b)
+static int cpt_distance(const struct cpts *c, unsigned int a, unsigned int b)
 {
 	int from, to, most = 0;
 
@@ -248,7 +249,7 @@ static int distance(const struct cpts *c, unsigned int a, unsigned int b)
 	return most;
 }
 
-static s16 nearest(const struct cpts *c, unsigned int node)
+static s16 cpt_nearest(const struct cpts *c, unsigned int node)
 {
 	int best = INT_MAX, near;
 	unsigned int i;
@@ -266,7 +267,7 @@ static s16 nearest(const struct cpts *c, unsigned int node)
 	return found;
 }
 
-static void measure(struct cpts *c)
+static void cpts_measure(struct cpts *c)
 {
 	unsigned int i, j, cpu, node;
 
@@ -275,21 +276,20 @@ static void measure(struct cpts *c)
 			node_set(cpu_to_node(cpu), c->nodes[i]);
 	for (i = 0; i < c->nr; i++)
 		for (j = 0; j < c->nr; j++)
-			c->distance[i][j] = distance(c, i, j);
-	for_each_online_node(node)
-		c->of_node[node] = nearest(c, node);
+			c->distance[i][j] = cpt_distance(c, i, j);
+	for_each_online_node(node) c->of_node[node] = cpt_nearest(c, node);
 }
 
 int lnet_cpts_init(const char *text, unsigned int nr)
 {
 	struct cpts *c = cpts_alloc();
-	int rc = c ? parse(c, text, nr) : -ENOMEM;
+	int rc = c ? cpts_parse(c, text, nr) : -ENOMEM;
 
 	if (rc) {
 		cpts_free(c);
 		return rc;
 	}
-	measure(c);
+	cpts_measure(c);
 	cpts = c;
 	return 0;
 }

@@ -26,7 +26,7 @@ static struct lnet *callers_node(void)
 
 /* ---- stats ----------------------------------------------------------------------------------- */
 
-static void stats_show(struct seq_file *m, struct lnet *ln)
+static void debugfs_stats_show(struct seq_file *m, struct lnet *ln)
 {
 	static const u8 shown[] = {
 		LNET_C_msgs_alloc, LNET_C_msgs_max, LNET_C_errors, LNET_C_send_count,
@@ -97,8 +97,9 @@ static void nis_reset(struct lnet *ln)
 
 /* ---- peers ----------------------------------------------------------------------------------- */
 
-static void walk(struct lnet *ln,
-		 void (*fn)(struct lnet_pass *p, struct lnet_peer *peer, void *arg), void *arg)
+static void debugfs_peers_walk(struct lnet *ln,
+			       void (*fn)(struct lnet_pass *p, struct lnet_peer *peer, void *arg),
+			       void *arg)
 {
 	struct lnet_pass p;
 
@@ -109,7 +110,7 @@ static void walk(struct lnet *ln,
 	mutex_unlock(&ln->cfg_mutex);
 }
 
-static void peer_show(struct lnet_pass *p, struct lnet_peer *peer, void *arg)
+static void debugfs_peer_show(struct lnet_pass *p, struct lnet_peer *peer, void *arg)
 {
 	const struct lnet_peer_ni *pni;
 	char nid[LNET_NIDSTR_SIZE];
@@ -129,10 +130,10 @@ static void peers_show(struct seq_file *m, struct lnet *ln)
 	seq_printf(m, "%-24s %4s %5s %5s %5s %5s %5s %5s %5s %s\n", "nid", "refs", "state", "last",
 		   "max", "rtr", "min", "tx", "min", "queue");
 	if (ln)
-		walk(ln, peer_show, m);
+		debugfs_peers_walk(ln, debugfs_peer_show, m);
 }
 
-static void peer_reset(struct lnet_pass *p, struct lnet_peer *peer, void *arg)
+static void debugfs_peer_reset(struct lnet_pass *p, struct lnet_peer *peer, void *arg)
 {
 	struct lnet_peer_ni *pni;
 
@@ -144,7 +145,7 @@ static void peer_reset(struct lnet_pass *p, struct lnet_peer *peer, void *arg)
 
 static void peers_reset(struct lnet *ln)
 {
-	walk(ln, peer_reset, NULL);
+	debugfs_peers_walk(ln, debugfs_peer_reset, NULL);
 }
 
 /* ---- the rest -------------------------------------------------------------------------------- */
@@ -205,7 +206,7 @@ static const struct text {
 	void (*show)(struct seq_file *m, struct lnet *ln);	/* @ln NULL: no node */
 	void (*reset)(struct lnet *ln);	/* on any write; NULL: read-only */
 } texts[] = {
-	{ "stats", stats_show, lnet_stats_reset },
+	{ "stats", debugfs_stats_show, lnet_stats_reset },
 	{ "nis", nis_show, nis_reset },
 	{ "peers", peers_show, peers_reset },
 	{ "routes", routes_show },

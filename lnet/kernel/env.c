@@ -15,7 +15,7 @@
 struct lane {
 	struct work_struct work;
 	struct hrtimer timer;
-	spinlock_t lock;		/* serializes op_arm(); any context */
+	spinlock_t lock;		/* serializes kernel_env_arm(); any context */
 	u64 armed_ns;			/* U64_MAX: not armed, or expiring; READ_ONCE */
 	struct kernel_env *env;
 	struct lnet_place place;	/* the partition with the shard's number */
@@ -41,17 +41,17 @@ static struct kernel_env *kernel_env(struct lnet_env *env)
 
 /* ---- services -------------------------------------------------------------------------------- */
 
-static u64 op_now_ns(struct lnet_env *env)
+static u64 kernel_env_now_ns(struct lnet_env *env)
 {
 	return ktime_get_ns();
 }
 
-static u64 op_random(struct lnet_env *env)
+static u64 kernel_env_random(struct lnet_env *env)
 {
 	return get_random_u64();
 }
 
-static u64 op_secret(struct lnet_env *env)
+static u64 kernel_env_secret(struct lnet_env *env)
 {
 	u64 value;
 
@@ -64,7 +64,7 @@ static void lane_queue(struct lane *lane)
 	queue_work_on(lnet_place_cpu(&lane->place), workers, &lane->work);
 }
 
-static void op_kick(struct lnet_env *base, unsigned int shard)
+static void kernel_env_kick(struct lnet_env *base, unsigned int shard)
 {
 	struct kernel_env *env = kernel_env(base);
 
@@ -73,7 +73,7 @@ static void op_kick(struct lnet_env *base, unsigned int shard)
 		lane_queue(&env->lanes[shard]);
 }
 
-static void op_arm(struct lnet_env *base, unsigned int shard)
+static void kernel_env_arm(struct lnet_env *base, unsigned int shard)
 {
 	struct kernel_env *env = kernel_env(base);
 	struct lane *lane = &env->lanes[shard];
@@ -131,11 +131,11 @@ static void watch_work(struct work_struct *work)
 }
 
 static const struct lnet_env_ops kernel_ops = {
-	.now_ns = op_now_ns,
-	.random = op_random,
-	.secret = op_secret,
-	.kick = op_kick,
-	.arm = op_arm,
+	.now_ns = kernel_env_now_ns,
+	.random = kernel_env_random,
+	.secret = kernel_env_secret,
+	.kick = kernel_env_kick,
+	.arm = kernel_env_arm,
 	.cpt_of = op_cpt_of,
 	.distance = op_distance,
 	.watch = op_watch,
@@ -169,10 +169,10 @@ static void lane_work(struct work_struct *work)
 	if (next <= ktime_get_ns())
 		lane_queue(lane);
 	else
-		op_arm(&env->env, lane->shard);
+		kernel_env_arm(&env->env, lane->shard);
 }
 
-static void lane_init(struct lane *lane, struct kernel_env *env, unsigned int shard)
+static void kernel_lane_init(struct lane *lane, struct kernel_env *env, unsigned int shard)
 {
 	lane->env = env;
 	lane->shard = shard;
@@ -195,7 +195,7 @@ int lnet_kernel_env_create(struct lnet_env **envp, struct net *net, unsigned int
 	env->nr_shards = nr_shards;
 	INIT_DELAYED_WORK(&env->watch, watch_work);
 	for (i = 0; i < nr_shards; i++)
-		lane_init(&env->lanes[i], env, i);
+		kernel_lane_init(&env->lanes[i], env, i);
 	*envp = &env->env;
 	return 0;
 }

@@ -59,7 +59,7 @@ static int told(int rc, const struct lnet_ctl_err *e)
 }
 
 /* If the flags are not 0, also adds the interfaces that the module parameters name. */
-static int configure(struct lnet *ln, void *buf)
+static int ioctl_configure(struct lnet *ln, void *buf)
 {
 	const struct lnet_ioc_data *data = buf;
 	struct lnet_ctl_err e = { "" };
@@ -67,7 +67,7 @@ static int configure(struct lnet *ln, void *buf)
 	return told(lnet_netns_configure(current->nsproxy->net_ns, data->flags, &e), &e);
 }
 
-static int unconfigure(struct lnet *ln, void *buf)
+static int ioctl_unconfigure(struct lnet *ln, void *buf)
 {
 	struct lnet_ctl_req req = { .cmd = LNET_NL_CONFIGURE,
 				    .uid = from_kuid(&init_user_ns, current_uid()),
@@ -85,7 +85,7 @@ static int config_rtr(struct lnet *ln, void *buf)
 }
 
 /* As in stock LNet, a value out of range is -EINVAL. */
-static int tunable_set(struct lnet *ln, const char *name, u64 value)
+static int ioctl_tunable_set(struct lnet *ln, const char *name, u64 value)
 {
 	int rc = lnet_tunable_set(ln, name, value);
 
@@ -97,7 +97,7 @@ static int set_buffers(struct lnet *ln, const char *tunable, s32 nr)
 {
 	if (nr < -1)
 		return -EINVAL;
-	return nr < 0 ? 0 : tunable_set(ln, tunable, (u64)nr);
+	return nr < 0 ? 0 : ioctl_tunable_set(ln, tunable, (u64)nr);
 }
 
 static int add_buf(struct lnet *ln, void *buf)
@@ -171,7 +171,7 @@ static int set_numa(struct lnet *ln, void *buf)
 {
 	const struct lnet_ioc_value *v = buf;
 
-	return tunable_set(ln, "numa_range", v->value);
+	return ioctl_tunable_set(ln, "numa_range", v->value);
 }
 
 static int get_numa(struct lnet *ln, void *buf)
@@ -192,8 +192,10 @@ static const struct request {
 	int (*act)(struct lnet *ln, void *buf);
 	const char *change;
 } requests[] = {
-	{ LNET_IOC_UNCONFIGURE, LNET_IOC_VERSION_DATA, sizeof(struct lnet_ioc_data), unconfigure },
-	{ LNET_IOC_CONFIGURE, LNET_IOC_VERSION_DATA, sizeof(struct lnet_ioc_data), configure },
+	{ LNET_IOC_UNCONFIGURE, LNET_IOC_VERSION_DATA, sizeof(struct lnet_ioc_data),
+	  ioctl_unconfigure },
+	{ LNET_IOC_CONFIGURE, LNET_IOC_VERSION_DATA, sizeof(struct lnet_ioc_data),
+	  ioctl_configure },
 	{ LNET_IOC_LST, LNET_IOC_VERSION_DATA, sizeof(struct lnet_ioc_data), lnet_ioc_lst },
 	{ LNET_IOC_GET_PEER, LNET_IOC_VERSION_DATA, sizeof(struct lnet_ioc_data), get_peer },
 	{ LNET_IOC_CONFIG_RTR, LNET_IOC_VERSION, sizeof(struct lnet_ioc_config), config_rtr,
@@ -218,7 +220,7 @@ static const struct request {
 
 /* ---- from the caller and back ---------------------------------------------------------------- */
 
-static const struct request *request_find(unsigned int nr)
+static const struct request *ioctl_request_find(unsigned int nr)
 {
 	unsigned int i;
 
@@ -238,7 +240,8 @@ static bool data_fits(const struct lnet_ioc_data *data)
 }
 
 /* Copies the buffer, but keeps the checked header, as the caller may change it meanwhile. */
-static void *take(const struct request *r, const void __user *from, struct lnet_ioc_hdr *hdr)
+static void *ioctl_request_copy(const struct request *r, const void __user *from,
+				struct lnet_ioc_hdr *hdr)
 {
 	void *buf;
 
@@ -257,7 +260,7 @@ static void *take(const struct request *r, const void __user *from, struct lnet_
 }
 
 /* Writes the new values to @words, for the log. */
-static void words_of(const struct request *r, const void *buf, char *words, size_t size)
+static void ioctl_request_words(const struct request *r, const void *buf, char *words, size_t size)
 {
 	const struct lnet_ioc_config *cfg = buf;
 	const struct lnet_ioc_value *v = buf;
@@ -272,12 +275,12 @@ static void words_of(const struct request *r, const void *buf, char *words, size
 		scnprintf(words, size, "%llu", (u64)v->value);
 }
 
-static long act(const struct request *r, void __user *at)
+static long ioctl_execute(const struct request *r, void __user *at)
 {
 	char words[64];
 	struct lnet_netns *ns;
 	struct lnet_ioc_hdr hdr;
-	void *buf = take(r, at, &hdr);
+	void *buf = ioctl_request_copy(r, at, &hdr);
 	int rc;
 
 	if (IS_ERR(buf))
@@ -286,7 +289,7 @@ static long act(const struct request *r, void __user *at)
 	if (!rc)
 		rc = r->act(ns->ln, buf);
 	if (!rc && r->change) {
-		words_of(r, buf, words, sizeof(words));
+		ioctl_request_words(r, buf, words, sizeof(words));
 		lnet_netns_changed(ns, r->change, words);
 	}
 	if (!rc && copy_to_user(at, buf, hdr.len))
@@ -298,7 +301,7 @@ static long act(const struct request *r, void __user *at)
 static long on_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	struct user_namespace *user_ns = current->nsproxy->net_ns->user_ns;
-	const struct request *r = request_find(_IOC_NR(cmd));
+	const struct request *r = ioctl_request_find(_IOC_NR(cmd));
 
 	/* The opener may have passed the descriptor to another process: check opener and caller. */
 	if (!ns_capable(user_ns, CAP_SYS_ADMIN) || !file_ns_capable(file, user_ns, CAP_SYS_ADMIN))
@@ -306,7 +309,7 @@ static long on_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	if (_IOC_TYPE(cmd) != LNET_IOC_TYPE || _IOC_NR(cmd) < LNET_IOC_MIN ||
 	    _IOC_NR(cmd) > LNET_IOC_MAX)
 		return -EINVAL;
-	return r ? act(r, (void __user *)arg) : -EOPNOTSUPP;
+	return r ? ioctl_execute(r, (void __user *)arg) : -EOPNOTSUPP;
 }
 
 static const struct file_operations operations = {

@@ -6,7 +6,7 @@
 #include <net/net_namespace.h>
 
 /* Runs after the module is loaded, because only then can a driver be loaded. */
-static void configure(struct work_struct *work)
+static void module_configure(struct work_struct *work)
 {
 	struct lnet_ctl_err e = { "" };
 	int rc = lnet_netns_configure(&init_net, true, &e);
@@ -16,7 +16,7 @@ static void configure(struct work_struct *work)
 		       e.text, rc);
 }
 
-static DECLARE_WORK(configure_work, configure);
+static DECLARE_WORK(configure_work, module_configure);
 
 /*
  * Each part starts after the parts that it uses. Parts that accept requests start last and end

@@ -24,7 +24,7 @@ struct job {
 
 static struct genl_family lnet_family __ro_after_init;
 
-static struct lnet_ctl_req request(const struct nlmsghdr *nlh, u32 from)
+static struct lnet_ctl_req nlmsg_to_req(const struct nlmsghdr *nlh, u32 from)
 {
 	const struct genlmsghdr *hdr = nlmsg_data(nlh);
 
@@ -35,7 +35,7 @@ static struct lnet_ctl_req request(const struct nlmsghdr *nlh, u32 from)
 				      .attrs = genlmsg_data(hdr), .len = genlmsg_len(hdr) };
 }
 
-static bool may(struct sk_buff *skb)
+static bool sender_is_admin(struct sk_buff *skb)
 {
 	return netlink_ns_capable(skb, sock_net(skb->sk)->user_ns, CAP_NET_ADMIN);
 }
@@ -44,7 +44,7 @@ static bool may(struct sk_buff *skb)
 static int instance(struct sk_buff *skb, struct lnet_netns **ns, struct lnet_ctl_err *e)
 {
 	struct net *net = sock_net(skb->sk);
-	int rc = may(skb) ? lnet_netns_up(net, ns) : lnet_netns_found(net, ns);
+	int rc = sender_is_admin(skb) ? lnet_netns_up(net, ns) : lnet_netns_found(net, ns);
 
 	if (!rc)
 		return 0;
@@ -58,12 +58,13 @@ static int instance(struct sk_buff *skb, struct lnet_netns **ns, struct lnet_ctl
 
 /* ---- changes --------------------------------------------------------------------------------- */
 
-static int change(struct sk_buff *skb, const struct lnet_ctl_req *req, struct lnet_ctl_err *e)
+static int netlink_execute(struct sk_buff *skb, const struct lnet_ctl_req *req,
+			   struct lnet_ctl_err *e)
 {
 	struct lnet_netns *ns;
 	int rc;
 
-	if (lnet_control_changes(req->cmd, req->flags) && !may(skb))
+	if (lnet_control_changes(req->cmd, req->flags) && !sender_is_admin(skb))
 		return lnet_ctl_fail(e, -EPERM, "CAP_NET_ADMIN is needed to change this node");
 	if (req->flags & LNET_NL_F_CREATE &&
 	    (req->cmd == LNET_NL_CONFIGURE || req->cmd == LNET_NL_NETS))
@@ -92,13 +93,13 @@ static u32 piece_size(const struct netlink_callback *cb)
 
 static int on_start(struct netlink_callback *cb)
 {
-	struct lnet_ctl_req req = request(cb->nlh, NETLINK_CB(cb->skb).portid);
+	struct lnet_ctl_req req = nlmsg_to_req(cb->nlh, NETLINK_CB(cb->skb).portid);
 	struct job *job = kzalloc(sizeof(*job), GFP_KERNEL);
 	int rc;
 
 	if (!job)
 		return -ENOMEM;
-	if (lnet_control_is_for_owner(req.cmd, req.flags) && !may(cb->skb))
+	if (lnet_control_is_for_owner(req.cmd, req.flags) && !sender_is_admin(cb->skb))
 		return dump_reject(cb, job,
 				   lnet_ctl_fail(&job->e, -EPERM,
 						 "CAP_NET_ADMIN is needed to ping, discover or "
@@ -115,7 +116,7 @@ static int on_start(struct netlink_callback *cb)
 	return 0;
 }
 
-static int on_done(struct netlink_callback *cb)
+static int nl_dump_done(struct netlink_callback *cb)
 {
 	struct job *job = (struct job *)cb->args[0];
 
@@ -124,8 +125,8 @@ static int on_done(struct netlink_callback *cb)
 	return 0;
 }
 
-static void writer(const struct job *job, struct sk_buff *skb, const struct netlink_callback *cb,
-		   struct lnet_nlw *w)
+static void dump_writer_init(const struct job *job, struct sk_buff *skb,
+			     const struct netlink_callback *cb, struct lnet_nlw *w)
 {
 	lnet_nlw_init(w, skb_tail_pointer(skb), min_t(u32, skb_tailroom(skb), job->size),
 		      lnet_family.id, job->cmd, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq);
@@ -140,31 +141,31 @@ static int answer_later(struct job *job, struct sk_buff *skb, struct netlink_cal
 {
 	struct lnet_nlw w;
 
-	writer(job, skb, cb, &w);
+	dump_writer_init(job, skb, cb, &w);
 	lnet_control_dump_comment(&job->dump, &w);
 	skb_put(skb, w.b.len);
 	return skb->len;
 }
 
-static int fill(struct job *job, struct sk_buff *skb, struct netlink_callback *cb)
+static int dump_fill(struct job *job, struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct lnet_nlw w;
 	int rc;
 
-	writer(job, skb, cb, &w);
+	dump_writer_init(job, skb, cb, &w);
 	rc = lnet_control_dump_piece(&job->dump, &w, &job->e);
 	skb_put(skb, w.b.len);
 	return rc;
 }
 
-static int next(struct job *job, struct sk_buff *skb, struct netlink_callback *cb)
+static int dump_next(struct job *job, struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct lnet_netns *ns = job->ns;
 	int rc, seen;
 
 	for (;;) {
 		seen = atomic_read(&ns->wakes);
-		rc = fill(job, skb, cb);
+		rc = dump_fill(job, skb, cb);
 		if (rc != -EINPROGRESS || skb->len)
 			return rc;
 		if (!job->called)
@@ -181,7 +182,7 @@ static int on_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	int rc;
 
 	if (!job->finished) {
-		rc = next(job, skb, cb);
+		rc = dump_next(job, skb, cb);
 		job->called = true;
 		if (rc <= 0 && rc != -EINPROGRESS) {
 			job->finished = true;
@@ -202,10 +203,12 @@ static int on_dump(struct sk_buff *skb, struct netlink_callback *cb)
  * The end of the dump has the result. No acknowledgement follows it, as the receive buffer of
  * stock's tool may have no room for one.
  */
-static int tell(struct sk_buff *skb)
+static int dump_start(struct sk_buff *skb)
 {
 	struct netlink_dump_control control = {
-		.start = on_start, .dump = on_dump, .done = on_done,
+		.start = on_start,
+		.dump = on_dump,
+		.done = nl_dump_done,
 	};
 
 	return netlink_dump_start(skb->sk, skb, nlmsg_hdr(skb), &control);
@@ -219,14 +222,14 @@ static int tell(struct sk_buff *skb)
  */
 static int on_do(struct sk_buff *skb, struct genl_info *info)
 {
-	struct lnet_ctl_req req = request(info->nlhdr, info->snd_portid);
+	struct lnet_ctl_req req = nlmsg_to_req(info->nlhdr, info->snd_portid);
 	struct lnet_ctl_err e = { "" };
 	struct netlink_ext_ack ack = { ._msg = e.text };
 	int rc;
 
-	if (lnet_control_tells(req.cmd, req.flags) && may(skb))
-		return tell(skb);
-	rc = change(skb, &req, &e);
+	if (lnet_control_tells(req.cmd, req.flags) && sender_is_admin(skb))
+		return dump_start(skb);
+	rc = netlink_execute(skb, &req, &e);
 	if (!rc)
 		return 0;
 	netlink_ack(skb, nlmsg_hdr(skb), rc, e.text[0] ? &ack : NULL);
@@ -236,7 +239,7 @@ static int on_do(struct sk_buff *skb, struct genl_info *info)
 /* ---- the family ------------------------------------------------------------------------------ */
 
 #define DO	.doit = on_do
-#define DUMP	.start = on_start, .dumpit = on_dump, .done = on_done
+#define DUMP	.start = on_start, .dumpit = on_dump, .done = nl_dump_done
 #define OP(name, ...) { .cmd = LNET_NL_##name,						\
 			.validate = GENL_DONT_VALIDATE_STRICT | GENL_DONT_VALIDATE_DUMP,	\
 			__VA_ARGS__ }

@@ -106,7 +106,7 @@ static void life_log(const struct lnet_netns *ns, const char *what)
 			    task_tgid_nr(current));
 }
 
-static int instance_start(struct lnet_netns *ns)
+static int netns_instance_start(struct lnet_netns *ns)
 {
 	struct lnet_cfg cfg = { .nr_shards = lnet_cpts_nr(), .log = log_print, .log_arg = ns };
 	struct lnet *ln;
@@ -156,7 +156,7 @@ static int instance_want(struct lnet_netns *ns)
 {
 	if (ns->dying)
 		return -ESHUTDOWN;
-	return ns->ln ? 0 : instance_start(ns);
+	return ns->ln ? 0 : netns_instance_start(ns);
 }
 
 int lnet_netns_found(struct net *net, struct lnet_netns **nsp)

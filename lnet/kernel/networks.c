@@ -21,7 +21,7 @@ static struct adder *adder(struct lnet_net_sink *s)
 	return container_of(s, struct adder, sink);
 }
 
-static int add_nid(struct adder *a, const struct lnet_ni_cfg *cfg)
+static int adder_ni_add(struct adder *a, const struct lnet_ni_cfg *cfg)
 {
 	char nid[LNET_NIDSTR_SIZE];
 	int rc;
@@ -60,7 +60,7 @@ static int add_net(struct lnet_net_sink *s, u32 net, const char *ifname, u64 cpt
 			a->e, rc,
 			"cannot add net %s: interface '%s' not found, or it has no address",
 			lnet_net_str(net, name), ifname);
-	return add_nid(a, &cfg);
+	return adder_ni_add(a, &cfg);
 }
 
 static void undo(struct adder *a)
@@ -69,7 +69,8 @@ static void undo(struct adder *a)
 		lnet_ni_del(a->ns->ln, &a->added[--a->nr]);
 }
 
-static int add(struct adder *a, int (*walk)(struct adder *a, const char *text), const char *text)
+static int networks_add(struct adder *a, int (*walk)(struct adder *a, const char *text),
+			const char *text)
 {
 	int rc;
 
@@ -92,7 +93,7 @@ int lnet_networks_add(struct lnet_netns *ns, const char *text, struct lnet_ctl_e
 {
 	struct adder a = { .sink = { add_net }, .ns = ns, .e = e };
 
-	return add(&a, add_networks, text);
+	return networks_add(&a, add_networks, text);
 }
 
 /* For each net, only the first matching rule counts, with all interfaces that it lists there. */
@@ -127,5 +128,5 @@ int lnet_ip2nets_add(struct lnet_netns *ns, const char *text, struct lnet_ctl_er
 {
 	struct adder a = { .sink = { add_net_once, has_address }, .ns = ns, .e = e };
 
-	return add(&a, add_ip2nets, text);
+	return networks_add(&a, add_ip2nets, text);
 }

@@ -166,7 +166,7 @@ static const char *syntax_of(const struct param *par)
 }
 
 /* In the kernel's own message the name follows the value, and a long value hides it. */
-static int complain(const struct param *par, const char *name, const char *text, int rc)
+static int param_report_error(const struct param *par, const char *name, const char *text, int rc)
 {
 	char accepted[64];
 
@@ -188,7 +188,7 @@ static int complain(const struct param *par, const char *name, const char *text,
 
 /* ---- numbers and texts ----------------------------------------------------------------------- */
 
-static enum lnet_param index_of(const struct param *par)
+static enum lnet_param param_index(const struct param *par)
 {
 	unsigned int i = 0;
 
@@ -199,7 +199,7 @@ static enum lnet_param index_of(const struct param *par)
 
 static int number_set(struct param *par, const char *text)
 {
-	enum lnet_param ix = index_of(par);
+	enum lnet_param ix = param_index(par);
 	struct lnet_netns *ns;
 	int value, rc = kstrtoint(text, 0, &value);
 
@@ -221,7 +221,7 @@ static int number_set(struct param *par, const char *text)
 static int number_value(const struct param *par)
 {
 	const struct lnet_netns *ns = live ? lnet_netns_of(callers_net()) : NULL;
-	enum lnet_param ix = index_of(par);
+	enum lnet_param ix = param_index(par);
 
 	return ns && test_bit(ix, ns->written) ? ns->numbers[ix] : par->value;
 }
@@ -243,14 +243,14 @@ static int text_set(struct param *par, const char *text)
 	return 0;
 }
 
-static const char *text_of(const struct param *par)
+static const char *param_text(const struct param *par)
 {
 	return par->text ? par->text : par->initial;
 }
 
 /* ---- the kernel's side ----------------------------------------------------------------------- */
 
-static int param_set(const char *text, const struct kernel_param *kp)
+static int module_param_set(const char *text, const struct kernel_param *kp)
 {
 	struct param *par = kp->arg;
 	int rc = text ? 0 : -EINVAL;
@@ -265,10 +265,10 @@ static int param_set(const char *text, const struct kernel_param *kp)
 		rc = text_set(par, text);
 	if (!rc && live)
 		lnet_param_written(kp->name, text);
-	return rc ? complain(par, kp->name, text, rc) : 0;
+	return rc ? param_report_error(par, kp->name, text, rc) : 0;
 }
 
-static int param_get(char *buf, const struct kernel_param *kp)
+static int module_param_get(char *buf, const struct kernel_param *kp)
 {
 	const struct param *par = kp->arg;
 
@@ -278,7 +278,7 @@ static int param_get(char *buf, const struct kernel_param *kp)
 	case NUMBER_KIND:
 		return sysfs_emit(buf, "%d\n", number_value(par));
 	default:
-		return sysfs_emit(buf, "%s\n", text_of(par));
+		return sysfs_emit(buf, "%s\n", param_text(par));
 	}
 }
 
@@ -291,8 +291,8 @@ static void param_free(void *arg)
 }
 
 static const struct kernel_param_ops param_ops = {
-	.set = param_set,
-	.get = param_get,
+	.set = module_param_set,
+	.get = module_param_get,
 	.free = param_free,
 };
 
@@ -311,12 +311,12 @@ static const struct kernel_param_ops param_ops = {
 
 int lnet_params_check(void)
 {
-	if (*text_of(&param_networks) && *text_of(&param_ip2nets)) {
+	if (*param_text(&param_networks) && *param_text(&param_ip2nets)) {
 		pr_err("lnet: parameters networks and ip2nets exclude each other: set only one of "
 		       "them\n");
 		return -EINVAL;
 	}
-	if (*text_of(&param_routes))
+	if (*param_text(&param_routes))
 		pr_warn("lnet: parameter routes has no effect: add the routes with lnetctl\n");
 	return 0;
 }
@@ -335,13 +335,13 @@ void lnet_params_apply(struct lnet *ln)
 	for (i = 0; i < ARRAY_SIZE(params); i++)
 		if (params[i]->kind == TUNED_KIND && params[i]->given)
 			lnet_tunable_set(ln, params[i]->tunable, params[i]->tuned);
-	if (!strcmp(text_of(&param_forwarding), "enabled") && lnet_router_enable(ln, true))
+	if (!strcmp(param_text(&param_forwarding), "enabled") && lnet_router_enable(ln, true))
 		pr_warn("lnet: parameter forwarding: cannot switch routing on: out of memory\n");
 }
 
 int lnet_params_cpts(void)
 {
-	return lnet_cpts_init(text_of(&param_cpu_pattern), param_cpu_npartitions.value);
+	return lnet_cpts_init(param_text(&param_cpu_pattern), param_cpu_npartitions.value);
 }
 
 bool lnet_params_config_on_load(void)
@@ -351,7 +351,7 @@ bool lnet_params_config_on_load(void)
 
 int lnet_params_networks(struct lnet_netns *ns, struct lnet_ctl_err *e)
 {
-	const char *rules = text_of(&param_ip2nets), *networks = text_of(&param_networks);
+	const char *rules = param_text(&param_ip2nets), *networks = param_text(&param_networks);
 
 	if (*rules)
 		return lnet_ip2nets_add(ns, rules, e);

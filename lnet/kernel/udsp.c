@@ -13,7 +13,7 @@ struct policy {
 };
 
 /* The patterns follow the head, as in requests of stock's tool, or are at a separate address. */
-static int words_read(const struct lnet_ioc_udsp *u, u32 *words)
+static int policy_words_read(const struct lnet_ioc_udsp *u, u32 *words)
 {
 	if (u->hdr.len > sizeof(*u) && u->hdr.len - sizeof(*u) < u->bulk_size)
 		return -EINVAL;
@@ -24,9 +24,9 @@ static int words_read(const struct lnet_ioc_udsp *u, u32 *words)
 	return 0;
 }
 
-static int add(struct lnet *ln, const struct lnet_ioc_udsp *u, struct policy *p)
+static int policy_add(struct lnet *ln, const struct lnet_ioc_udsp *u, struct policy *p)
 {
-	int rc = words_read(u, p->words);
+	int rc = policy_words_read(u, p->words);
 
 	if (rc)
 		return rc;
@@ -51,7 +51,7 @@ int lnet_ioc_udsp_add(struct lnet *ln, void *buf)
 	p = kvzalloc(sizeof(*p), GFP_KERNEL);
 	if (!p)
 		return -ENOMEM;
-	rc = add(ln, u, p);
+	rc = policy_add(ln, u, p);
 	kvfree(p);
 	return rc;
 }

@@ -25,7 +25,7 @@ u64 env_clock_ns(void)
 	return (u64)ts.tv_sec * NSEC_PER_SEC + (u64)ts.tv_nsec;
 }
 
-static u64 op_now_ns(struct lnet_env *env)
+static u64 user_env_now_ns(struct lnet_env *env)
 {
 	return env_clock_ns();
 }
@@ -43,7 +43,7 @@ static u64 system_random(void)
 	return getrandom(&value, sizeof(value), 0) == sizeof(value) ? value : 0;
 }
 
-static u64 op_random(struct lnet_env *base)
+static u64 user_env_random(struct lnet_env *base)
 {
 	struct user_env *env = user_env(base);
 	u64 value = env->seeded ? 0 : system_random();
@@ -51,7 +51,7 @@ static u64 op_random(struct lnet_env *base)
 	return value ? value : stream_next(&env->seed);
 }
 
-static u64 op_secret(struct lnet_env *base)
+static u64 user_env_secret(struct lnet_env *base)
 {
 	struct user_env *env = user_env(base);
 
@@ -89,7 +89,7 @@ static void lane_wake(struct lane *lane, u64 when)
 	}
 }
 
-static void op_kick(struct lnet_env *base, unsigned int shard)
+static void user_env_kick(struct lnet_env *base, unsigned int shard)
 {
 	struct user_env *env = user_env(base);
 
@@ -97,7 +97,7 @@ static void op_kick(struct lnet_env *base, unsigned int shard)
 	lane_wake(lane_of(env, shard), 0);
 }
 
-static void op_arm(struct lnet_env *base, unsigned int shard)
+static void user_env_arm(struct lnet_env *base, unsigned int shard)
 {
 	struct user_env *env = user_env(base);
 
@@ -107,11 +107,11 @@ static void op_arm(struct lnet_env *base, unsigned int shard)
 }
 
 static const struct lnet_env_ops user_ops = {
-	.now_ns = op_now_ns,
-	.random = op_random,
-	.secret = op_secret,
-	.kick = op_kick,
-	.arm = op_arm,
+	.now_ns = user_env_now_ns,
+	.random = user_env_random,
+	.secret = user_env_secret,
+	.kick = user_env_kick,
+	.arm = user_env_arm,
 	.defer = env_defer,
 	.watch = env_watch,
 };
@@ -128,7 +128,7 @@ void env_cond_init(pthread_cond_t *cond)
 	pthread_condattr_destroy(&attr);
 }
 
-static int watch(int epfd, int fd, u32 events, u64 id)
+static int epoll_add(int epfd, int fd, u32 events, u64 id)
 {
 	struct epoll_event ev = { .events = events, .data.u64 = id };
 
@@ -138,7 +138,7 @@ static int watch(int epfd, int fd, u32 events, u64 id)
 static int new_bell(int epfd, int *evfd)
 {
 	*evfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	return *evfd < 0 ? -errno : watch(epfd, *evfd, EPOLLIN, LANE_WAKE);
+	return *evfd < 0 ? -errno : epoll_add(epfd, *evfd, EPOLLIN, LANE_WAKE);
 }
 
 static int lane_open(struct lane *lane)
@@ -155,7 +155,7 @@ static int lane_open(struct lane *lane)
 	if (lane->outer < 0)
 		return -errno;
 	rc = new_bell(lane->outer, &lane->svc_evfd);
-	return rc ? rc : watch(lane->outer, lane->epfd, EPOLLIN | EPOLLONESHOT, 0);
+	return rc ? rc : epoll_add(lane->outer, lane->epfd, EPOLLIN | EPOLLONESHOT, 0);
 }
 
 static void lane_close(struct lane *lane)
@@ -171,7 +171,8 @@ static void lane_close(struct lane *lane)
 	kfree(lane->slots);
 }
 
-static void lane_init(struct lane *lane, struct user_env *env, unsigned int first, unsigned int nr)
+static void user_lane_init(struct lane *lane, struct user_env *env, unsigned int first,
+			   unsigned int nr)
 {
 	lane->env = env;
 	lane->first = first;
@@ -237,7 +238,7 @@ int lnet_user_env_create(struct lnet_env **envp, const struct lnet_user_env_cfg 
 	env_cond_init(&env->watch_rang);
 	env->watch_ns = U64_MAX;
 	for (i = 0; i < nr_lanes; i++)
-		lane_init(&env->lanes[i], env, i, nr_lanes == 1 ? nr_shards : 1);
+		user_lane_init(&env->lanes[i], env, i, nr_lanes == 1 ? nr_shards : 1);
 	rc = mark_map(&env->mine);
 	if (rc == 0)
 		rc = seed_draw(&env->seed);
@@ -331,7 +332,7 @@ static int slots_grow(struct lane *lane)
 	return 0;
 }
 
-static int slot_take(struct lane *lane, struct lnet_poll *poll)
+static int lane_slot_take(struct lane *lane, struct lnet_poll *poll)
 {
 	struct lane_slot *slot;
 	int rc = 0;
@@ -350,7 +351,7 @@ static int slot_take(struct lane *lane, struct lnet_poll *poll)
 }
 
 /* Under the lane's lock. */
-static void slot_give(struct lane *lane, struct lnet_poll *poll)
+static void lane_slot_release(struct lane *lane, struct lnet_poll *poll)
 {
 	struct lane_slot *slot = &lane->slots[poll->slot];
 
@@ -378,7 +379,7 @@ static void poll_forget(struct lane *lane, struct lnet_poll *poll)
 	poll->added = false;
 	if (lane->hot == poll)
 		seq_store(&lane->hot, NULL);
-	slot_give(lane, poll);
+	lane_slot_release(lane, poll);
 	seq_store(&lane->nr_deleting, lane->nr_deleting + 1);
 	while (seq_load(&lane->running) == poll && !lane_mine(lane))
 		pthread_cond_wait(&lane->ran, &lane->lock);
@@ -399,11 +400,11 @@ int lnet_env_poll_add(struct lnet_env *base, unsigned int shard, struct lnet_pol
 	lane = lane_of(env, shard);
 	poll->shard = shard;
 	WRITE_ONCE(poll->events, events);
-	rc = slot_take(lane, poll);
+	rc = lane_slot_take(lane, poll);
 	if (rc)
 		return rc;
 	poll->added = true;
-	rc = watch(lane->epfd, poll->fd, events, poll_id(lane, poll));
+	rc = epoll_add(lane->epfd, poll->fd, events, poll_id(lane, poll));
 	if (rc)
 		poll_forget(lane, poll);
 	return rc;

@@ -101,7 +101,7 @@ void env_publish(struct user_env *env)
 /* The innermost call of lane_poll() of this thread. */
 static __thread struct lane_visit *visiting;
 
-static bool is_lost(void)
+static bool visit_is_lost(void)
 {
 	return visiting->lost;
 }
@@ -216,13 +216,13 @@ static bool try_hot(struct lane *lane)
 }
 
 /* Waits for descriptors and runs those that are ready. */
-static int collect(struct lane *lane, u64 timeout_ns)
+static int lane_poll_wait(struct lane *lane, u64 timeout_ns)
 {
 	struct epoll_event events[LANE_BATCH];
 	int nr, i, got = 0;
 
 	nr = env_epoll_wait(lane->env, lane->epfd, events, LANE_BATCH, timeout_ns);
-	for (i = 0; i < nr && !is_lost(); i++) {
+	for (i = 0; i < nr && !visit_is_lost(); i++) {
 		if (events[i].data.u64 == LANE_WAKE)
 			env_wake_clear(lane->evfd);
 		else
@@ -239,7 +239,7 @@ static bool looked_lately(const struct lane *lane)
 static int lane_check(struct lane *lane)
 {
 	lane->looked_ns = lane->now_ns;
-	return collect(lane, 0);
+	return lane_poll_wait(lane, 0);
 }
 
 static int poll_descriptors(struct lane *lane)
@@ -248,7 +248,7 @@ static int poll_descriptors(struct lane *lane)
 	if (READ_ONCE(lane->hot)) {
 		bool got = try_hot(lane);
 
-		if (is_lost())
+		if (visit_is_lost())
 			return got;
 		if (got) {
 			lane->misses = 0;
@@ -279,7 +279,7 @@ static int run_shards(struct lane *lane, u64 now)
 	unsigned int i;
 	int nr = 0;
 
-	for (i = lane->first; i < lane->first + lane->nr && !is_lost(); i++) {
+	for (i = lane->first; i < lane->first + lane->nr && !visit_is_lost(); i++) {
 		u64 next = lnet_shard_next_ns(env->ln, i);
 
 		if (!READ_ONCE(env->kicked[i]) && now < next)
@@ -295,23 +295,23 @@ static int run_shards(struct lane *lane, u64 now)
 	return nr;
 }
 
-static int step(struct lane *lane, u64 *now)
+static int lane_step(struct lane *lane, u64 *now)
 {
 	int got;
 
 	WRITE_ONCE(lane->nudged, 0);
 	got = poll_descriptors(lane);
 	*now = env_clock_ns();
-	if (is_lost())
+	if (visit_is_lost())
 		return got;
 	lane->now_ns = *now;
 	got += look_before_timers(lane);
-	return is_lost() ? got : got + run_shards(lane, *now);
+	return visit_is_lost() ? got : got + run_shards(lane, *now);
 }
 
 /* --- spinning and sleeping -------------------------------------------------------------------- */
 
-static int sleep_until(struct lane *lane, u64 now, u64 until)
+static int lane_sleep_until(struct lane *lane, u64 now, u64 until)
 {
 	struct user_env *env = lane->env;
 	u64 next;
@@ -323,8 +323,8 @@ static int sleep_until(struct lane *lane, u64 now, u64 until)
 	seq_store(&lane->until, until);
 	if (until > now && !lane_has_kicks(lane) && !seq_load(&lane->nudged) &&
 	    !seq_load(&env->stopped))
-		got = collect(lane, until == U64_MAX ? U64_MAX : until - now);
-	if (!is_lost())
+		got = lane_poll_wait(lane, until == U64_MAX ? U64_MAX : until - now);
+	if (!visit_is_lost())
 		seq_store(&lane->until, 0);
 	return got;
 }
@@ -340,10 +340,10 @@ static void yield(struct lane *lane, u64 now)
 }
 
 /* No traffic since @idle_ns: spins for pause_ns, yields until env->spin_ns, then sleeps. */
-static int rest(struct lane *lane, u64 idle_ns, u64 now, u64 until)
+static int lane_idle(struct lane *lane, u64 idle_ns, u64 now, u64 until)
 {
 	if (now - idle_ns >= lane->env->spin_ns)
-		return sleep_until(lane, now, until);
+		return lane_sleep_until(lane, now, until);
 	if (now - idle_ns < lane->pause_ns)
 		cpu_relax();
 	else
@@ -361,14 +361,14 @@ static int poll_until(struct lane *lane, bool (*done)(void *arg), void *arg, u64
 	for (;;) {
 		if (seq_load(&env->stopped))
 			return -ESHUTDOWN;
-		if (!is_lost())
-			got += step(lane, &now);
+		if (!visit_is_lost())
+			got += lane_step(lane, &now);
 		if (got) {
 			nr += got;
 			idle_ns = 0;
 			env_publish(env);
 		}
-		if (is_lost())
+		if (visit_is_lost())
 			return max(nr, 1);
 		if (done ? done(arg) : nr != 0 && !yield)
 			return max(nr, 1);
@@ -380,7 +380,7 @@ static int poll_until(struct lane *lane, bool (*done)(void *arg), void *arg, u64
 			idle_ns = now;
 		if (yield && now - idle_ns >= env->spin_ns && !got)
 			return nr;
-		got = got ? 0 : rest(lane, idle_ns, now, deadline_ns);
+		got = got ? 0 : lane_idle(lane, idle_ns, now, deadline_ns);
 	}
 }
 

@@ -111,7 +111,7 @@ static void hybrid_turn(struct lane_thread *thread)
 /* ---- threads --------------------------------------------------------------------------------- */
 
 /* Returns when the lane needs this thread again, or at the end of the environment. */
-static void park(struct lane_thread *thread)
+static void thread_park(struct lane_thread *thread)
 {
 	struct user_env *env = thread->lane->env;
 
@@ -133,7 +133,7 @@ static void *thread_main(void *arg)
 	__atomic_store_n(&thread->self, pthread_self(), __ATOMIC_RELAXED);
 	while (!seq_load(&env->stopped)) {
 		if (!serves(thread))
-			park(thread);
+			thread_park(thread);
 		else if (env->mode == LNET_PROGRESS_SERVICE)
 			service_turn(thread);
 		else

@@ -9,7 +9,7 @@
 
 #include "env_lane.h"
 
-static void look_at(struct lane *lane)
+static void lane_check_token(struct lane *lane)
 {
 	u32 token = seq_load(&lane->token);
 
@@ -23,7 +23,7 @@ static void look_at(struct lane *lane)
 }
 
 /* env->watch_lock held; the wait releases it. */
-static void sleep_until(struct user_env *env, u64 when_ns)
+static void watch_wait_until(struct user_env *env, u64 when_ns)
 {
 	struct timespec ts = { (time_t)(when_ns / NSEC_PER_SEC), (long)(when_ns % NSEC_PER_SEC) };
 
@@ -42,7 +42,7 @@ static void handlers_check(struct user_env *env)
 	pthread_mutex_unlock(&env->watch_lock);
 	next_ns = lnet_handlers_watch(env->ln);
 	for (i = 0; i < env->nr_lanes; i++)
-		look_at(&env->lanes[i]);
+		lane_check_token(&env->lanes[i]);
 	pthread_mutex_lock(&env->watch_lock);
 	env->watch_ns = min(env->watch_ns, next_ns);
 }
@@ -54,7 +54,7 @@ static void *watch_main(void *arg)
 	pthread_mutex_lock(&env->watch_lock);
 	while (!seq_load(&env->stopped)) {
 		if (env->watch_ns > env_clock_ns())
-			sleep_until(env, env->watch_ns);
+			watch_wait_until(env, env->watch_ns);
 		else
 			handlers_check(env);
 	}

@@ -60,7 +60,7 @@ struct lnet_nl_server {
 	u32 ack[ACK_MAX / sizeof(u32)];
 };
 
-static u64 now_ms(void)
+static u64 server_now_ms(void)
 {
 	struct timespec ts;
 
@@ -89,7 +89,7 @@ static bool take_address(const struct sockaddr *sa, u32 net, struct lnet_nid *ni
 }
 
 /* IPv4 before IPv6; @ifname may be a label ("eth0:1"). */
-static int interface_nid(void *arg, const char *ifname, u32 net, struct lnet_nid *nid)
+static int server_interface_nid(void *arg, const char *ifname, u32 net, struct lnet_nid *nid)
 {
 	static const int families[] = { AF_INET, AF_INET6 };
 	struct ifaddrs *all, *ifa;
@@ -109,7 +109,7 @@ static int interface_nid(void *arg, const char *ifname, u32 net, struct lnet_nid
 	return if_nametoindex(ifname) ? -EADDRNOTAVAIL : -ENODEV;
 }
 
-static void wake(void *arg)
+static void server_wake(void *arg)
 {
 	lnet_nl_server_wake(arg);
 }
@@ -120,7 +120,7 @@ static bool is_candidate(const struct ifaddrs *ifa, int family)
 }
 
 /* The first interface that is up and has an address, except loopback; IPv4 before IPv6. */
-static int first_nid(void *arg, u32 net, struct lnet_nid *nid, char ifname[16])
+static int server_first_nid(void *arg, u32 net, struct lnet_nid *nid, char ifname[16])
 {
 	struct ifaddrs *all, *ifa;
 	int rc = -ENODEV;
@@ -132,13 +132,13 @@ static int first_nid(void *arg, u32 net, struct lnet_nid *nid, char ifname[16])
 		    (!is_candidate(ifa, AF_INET) && !is_candidate(ifa, AF_INET6)))
 			continue;
 		strscpy(ifname, ifa->ifa_name, 16);
-		rc = interface_nid(arg, ifname, net, nid);
+		rc = server_interface_nid(arg, ifname, net, nid);
 	}
 	freeifaddrs(all);
 	return rc;
 }
 
-static bool address_in(void *arg, const struct lnet_nidlist *list)
+static bool server_address_in(void *arg, const struct lnet_nidlist *list)
 {
 	struct lnet_nid nid = { .type = LNET_LND_TCP };
 	struct ifaddrs *all, *ifa;
@@ -157,16 +157,16 @@ static bool address_in(void *arg, const struct lnet_nidlist *list)
 }
 
 static const struct lnet_control_ops control_ops = {
-	.interface_nid = interface_nid,
-	.first_nid = first_nid,
-	.address_in = address_in,
-	.wake = wake,
+	.interface_nid = server_interface_nid,
+	.first_nid = server_first_nid,
+	.address_in = server_address_in,
+	.wake = server_wake,
 };
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
 /* Appends @text as a TLV to the message of @msg_len bytes at @msg. Returns the new length. */
-static u32 put_text(u8 *msg, u32 msg_len, const char *text)
+static u32 msg_append_text(u8 *msg, u32 msg_len, const char *text)
 {
 	struct nlattr a = { .nla_type = NLMSGERR_ATTR_MSG };
 	u32 len = (u32)strlen(text) + 1;
@@ -205,7 +205,7 @@ static u32 put_ack(void *at, const struct nlmsghdr *req, u32 portid, int err, co
 	memcpy(at, &ack, sizeof(ack));
 	memset((u8 *)at + len, 0, NLMSG_ALIGN(rest));
 	memcpy((u8 *)at + len, (const u8 *)req + NLMSG_HDRLEN, rest);
-	len = put_text(at, len + NLMSG_ALIGN(rest), text);
+	len = msg_append_text(at, len + NLMSG_ALIGN(rest), text);
 	memcpy(at, &len, sizeof(len));
 	return len;
 }
@@ -224,7 +224,7 @@ static u32 put_done(void *at, const struct client *client, int err, const char *
 	u32 len;
 
 	memcpy(at, &done, sizeof(done));
-	len = put_text(at, sizeof(done), text);
+	len = msg_append_text(at, sizeof(done), text);
 	memcpy(at, &len, sizeof(len));
 	return len;
 }
@@ -233,8 +233,8 @@ static u32 put_done(void *at, const struct client *client, int err, const char *
  * Writes the next piece of a dump to @buf. Returns its length. *@end: it contains the end of the
  * dump. 0 without the end: the reply follows later.
  */
-static u32 fill(struct lnet_ctl_dump *d, const struct client *client, u8 cmd, void *buf,
-		struct lnet_ctl_err *e, bool *end)
+static u32 piece_fill(struct lnet_ctl_dump *d, const struct client *client, u8 cmd, void *buf,
+		      struct lnet_ctl_err *e, bool *end)
 {
 	struct lnet_nlw w;
 	int rc;
@@ -259,7 +259,7 @@ static void job_free(struct lnet_nl_server *srv, struct job *job)
 }
 
 /* 0, -EAGAIN (the client's queue is full), or another error: the client has closed its socket. */
-static int send_to(struct lnet_nl_server *srv, u32 portid, const void *buf, u32 len)
+static int client_send(struct lnet_nl_server *srv, u32 portid, const void *buf, u32 len)
 {
 	struct sockaddr_nl to = { .nl_family = AF_NETLINK, .nl_pid = portid };
 
@@ -269,11 +269,11 @@ static int send_to(struct lnet_nl_server *srv, u32 portid, const void *buf, u32 
 }
 
 /* Sends a message that the reader ignores. False: the client has closed its socket. */
-static bool is_there(struct lnet_nl_server *srv, const struct client *client)
+static bool client_is_connected(struct lnet_nl_server *srv, const struct client *client)
 {
 	struct nlmsghdr noop = { .nlmsg_len = sizeof(noop), .nlmsg_type = NLMSG_NOOP,
 				 .nlmsg_seq = client->seq, .nlmsg_pid = client->portid };
-	int rc = send_to(srv, client->portid, &noop, sizeof(noop));
+	int rc = client_send(srv, client->portid, &noop, sizeof(noop));
 
 	return !rc || rc == -EAGAIN;
 }
@@ -281,17 +281,18 @@ static bool is_there(struct lnet_nl_server *srv, const struct client *client)
 /* For a job that waits for other nodes. False: its client no longer waits. */
 static bool job_is_awaited(struct lnet_nl_server *srv, struct job *job)
 {
-	u64 now = now_ms();
+	u64 now = server_now_ms();
 
 	if (now - job->look_ms < GONE_MS)
 		return true;
 	job->look_ms = now;
-	return is_there(srv, &job->client);
+	return client_is_connected(srv, &job->client);
 }
 
 static void job_fill(struct job *job)
 {
-	job->len = fill(&job->dump, &job->client, job->cmd, job->buf, &job->e, &job->finished);
+	job->len =
+		piece_fill(&job->dump, &job->client, job->cmd, job->buf, &job->e, &job->finished);
 }
 
 /* Sends as much as the client takes. False: the job has ended. */
@@ -307,13 +308,13 @@ static bool job_run(struct lnet_nl_server *srv, struct job *job)
 		job->waiting = !job->len;
 		if (job->waiting)
 			return job_is_awaited(srv, job);
-		rc = send_to(srv, job->client.portid, job->buf, job->len);
+		rc = client_send(srv, job->client.portid, job->buf, job->len);
 		if (rc == -EAGAIN)
-			return now_ms() - job->since_ms < STALLED_MS;
+			return server_now_ms() - job->since_ms < STALLED_MS;
 		if (rc)
 			return false;
 		job->len = 0;
-		job->since_ms = now_ms();
+		job->since_ms = server_now_ms();
 		job->retry_ms = RETRY_MIN_MS;
 	}
 }
@@ -345,37 +346,39 @@ static int jobs_pause(const struct lnet_nl_server *srv, int timeout_ms)
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-static bool is_owner(const struct lnet_nl_server *srv, const struct client *client)
+static bool client_is_owner(const struct lnet_nl_server *srv, const struct client *client)
 {
 	return client->uid == 0 || client->uid == srv->ctl.uid;
 }
 
-static int may(const struct lnet_nl_server *srv, const struct client *client,
-	       const struct lnet_ctl_req *req, struct lnet_ctl_err *e)
+static int client_may(const struct lnet_nl_server *srv, const struct client *client,
+		      const struct lnet_ctl_req *req, struct lnet_ctl_err *e)
 {
-	if (is_owner(srv, client) || !lnet_control_is_for_owner(req->cmd, req->flags))
+	if (client_is_owner(srv, client) || !lnet_control_is_for_owner(req->cmd, req->flags))
 		return 0;
 	return lnet_ctl_fail(e, -EPERM, "only root and user %u may %s this node", srv->ctl.uid,
 			     lnet_control_changes(req->cmd, req->flags) ? "change" :
 			     "ping, discover or explain at");
 }
 
-static int may_start(struct lnet_nl_server *srv, const struct client *client,
-		     struct lnet_ctl_err *e)
+static int job_may_start(struct lnet_nl_server *srv, const struct client *client,
+			 struct lnet_ctl_err *e)
 {
-	struct lnet_ctl_questions q = { .nr = srv->nr_jobs, .root = client->uid == 0,
-					.owner = is_owner(srv, client) };
+	struct lnet_ctl_questions q = { .nr = srv->nr_jobs,
+					.root = client->uid == 0,
+					.owner = client_is_owner(srv, client) };
 	const struct job *job;
 
 	list_for_each_entry(job, &srv->jobs, link) {
 		q.nr_client += job->client.portid == client->portid;
 		q.nr_user += job->client.uid == client->uid;
-		q.nr_others += !is_owner(srv, &job->client);
+		q.nr_others += !client_is_owner(srv, &job->client);
 	}
 	return lnet_control_may_ask(&srv->ctl, &q, e);
 }
 
-static int act(struct lnet_nl_server *srv, const struct lnet_ctl_req *req, struct lnet_ctl_err *e)
+static int nl_request_execute(struct lnet_nl_server *srv, const struct lnet_ctl_req *req,
+			      struct lnet_ctl_err *e)
 {
 	bool kept = srv->cfg.begin && lnet_control_configures(req);
 	size_t size = lnet_control_size(&srv->ctl, req);
@@ -391,7 +394,7 @@ static int job_start(struct lnet_nl_server *srv, const struct client *client,
 		     const struct lnet_ctl_req *req, struct lnet_ctl_err *e)
 {
 	struct job *job;
-	int rc = may_start(srv, client, e);
+	int rc = job_may_start(srv, client, e);
 
 	if (rc)
 		return rc;
@@ -405,7 +408,7 @@ static int job_start(struct lnet_nl_server *srv, const struct client *client,
 	}
 	job->client = *client;
 	job->cmd = req->cmd;
-	job->since_ms = job->look_ms = now_ms();
+	job->since_ms = job->look_ms = server_now_ms();
 	job->retry_ms = RETRY_MIN_MS;
 	list_add_tail(&job->link, &srv->jobs);
 	srv->nr_jobs++;
@@ -414,14 +417,14 @@ static int job_start(struct lnet_nl_server *srv, const struct client *client,
 	return 0;
 }
 
-static bool is_dump(const struct nlmsghdr *h)
+static bool nlmsg_is_dump(const struct nlmsghdr *h)
 {
 	return (h->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP;
 }
 
-static bool is_told(const struct nlmsghdr *h, const struct lnet_ctl_req *req)
+static bool req_has_reply(const struct nlmsghdr *h, const struct lnet_ctl_req *req)
 {
-	return is_dump(h) || lnet_control_tells(req->cmd, req->flags);
+	return nlmsg_is_dump(h) || lnet_control_tells(req->cmd, req->flags);
 }
 
 /* False: not a request to this server. */
@@ -440,7 +443,8 @@ static bool request_read(const struct nlmsghdr *h, struct lnet_ctl_req *req)
 	return true;
 }
 
-static void on_request(struct lnet_nl_server *srv, const struct nlmsghdr *h, struct client *client)
+static void nl_request_serve(struct lnet_nl_server *srv, const struct nlmsghdr *h,
+			     struct client *client)
 {
 	struct lnet_ctl_err e = { "" };
 	struct lnet_ctl_req req;
@@ -452,15 +456,16 @@ static void on_request(struct lnet_nl_server *srv, const struct nlmsghdr *h, str
 	req.from = client->portid;
 	req.uid = client->uid;
 	req.pid = (u32)client->pid;
-	rc = may(srv, client, &req, &e);
-	if (!rc && is_told(h, &req)) {
+	rc = client_may(srv, client, &req, &e);
+	if (!rc && req_has_reply(h, &req)) {
 		rc = job_start(srv, client, &req, &e);
 		if (!rc)
 			return;
 	} else if (!rc) {
-		rc = act(srv, &req, &e);
+		rc = nl_request_execute(srv, &req, &e);
 	}
-	send_to(srv, client->portid, srv->ack, put_ack(srv->ack, h, client->portid, rc, e.text));
+	client_send(srv, client->portid, srv->ack,
+		    put_ack(srv->ack, h, client->portid, rc, e.text));
 }
 
 static void client_named(struct client *client, const struct ucred *who)
@@ -470,7 +475,7 @@ static void client_named(struct client *client, const struct ucred *who)
 }
 
 /* Receives one datagram and serves its requests. False: there is none. */
-static bool receive(struct lnet_nl_server *srv)
+static bool server_receive(struct lnet_nl_server *srv)
 {
 	struct sockaddr_nl from = { .nl_pid = 0 };
 	struct iovec iov = { srv->request, sizeof(srv->request) };
@@ -492,7 +497,7 @@ static bool receive(struct lnet_nl_server *srv)
 	if (!client.portid || (size_t)n > sizeof(srv->request))
 		return true;
 	for (rest = (int)n; rest > 0 && NLMSG_OK(h, (u32)rest); h = NLMSG_NEXT(h, rest))
-		on_request(srv, h, &client);
+		nl_request_serve(srv, h, &client);
 	return true;
 }
 
@@ -514,15 +519,15 @@ int lnet_nl_server_serve(void *arg, const void *msg, size_t len,
 	buf = kmalloc(max(DATAGRAM_MAX, ACK_MAX), GFP_KERNEL);
 	if (!buf)
 		return -ENOMEM;
-	rc = is_told(h, &req) ? lnet_control_dump_start(&srv->ctl, &req, &dump, &e) :
-				lnet_control_do(&srv->ctl, &req, &e);
-	if (rc || !is_told(h, &req)) {
+	rc = req_has_reply(h, &req) ? lnet_control_dump_start(&srv->ctl, &req, &dump, &e)
+				    : lnet_control_do(&srv->ctl, &req, &e);
+	if (rc || !req_has_reply(h, &req)) {
 		rc = reply(to, buf, put_ack(buf, h, 0, rc, e.text));
 		kfree(buf);
 		return rc;
 	}
 	while (!rc && !end) {
-		n = fill(&dump, &client, req.cmd, buf, &e, &end);
+		n = piece_fill(&dump, &client, req.cmd, buf, &e, &end);
 		rc = n ? reply(to, buf, n) : -EOPNOTSUPP;
 	}
 	lnet_control_dump_end(&dump);
@@ -532,7 +537,7 @@ int lnet_nl_server_serve(void *arg, const void *msg, size_t len,
 
 /* ---- the server ------------------------------------------------------------------------------ */
 
-static int socket_open(struct lnet_nl_server *srv)
+static int server_socket_open(struct lnet_nl_server *srv)
 {
 	struct sockaddr_nl me = { .nl_family = AF_NETLINK,
 				  .nl_pid = lnet_nl_user_port(srv->name, srv->ctl.uid) };
@@ -569,7 +574,7 @@ int lnet_nl_server_create(struct lnet_nl_server **res, const struct lnet_nl_serv
 		.ln = cfg->ln, .ops = &control_ops, .arg = srv, .name = srv->name,
 		.version = srv->version, .pid = (u32)getpid(), .uid = (u32)getuid(),
 	};
-	rc = socket_open(srv);
+	rc = server_socket_open(srv);
 	if (rc) {
 		lnet_nl_server_destroy(srv);
 		return rc;
@@ -603,9 +608,9 @@ void lnet_nl_server_wake(struct lnet_nl_server *srv)
 		return;		/* full: the step returns anyway */
 }
 
-static void join(struct lnet_nl_server *srv)
+static void server_join_nis(struct lnet_nl_server *srv)
 {
-	u64 now = srv->ctl.waiting ? now_ms() : 0;
+	u64 now = srv->ctl.waiting ? server_now_ms() : 0;
 
 	if (!srv->ctl.waiting || now - srv->join_ms < JOIN_MS)
 		return;
@@ -625,10 +630,10 @@ int lnet_nl_server_step(struct lnet_nl_server *srv, int timeout_ms)
 	if (fds[1].revents && read(srv->wake_fd, &count, sizeof(count)) < 0)
 		return -errno;
 	if (fds[0].revents)
-		while (budget-- && receive(srv))
+		while (budget-- && server_receive(srv))
 			;
 	jobs_run(srv);
-	join(srv);
+	server_join_nis(srv);
 	lnet_control_expire(&srv->ctl);
 	return 0;
 }

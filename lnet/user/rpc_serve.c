@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include "rpc.h"
 
-static void on_request(const struct lnet_event *ev);
+static void rpc_on_request(const struct lnet_event *ev);
 
 /* ---- replies --------------------------------------------------------------------------------- */
 
@@ -73,7 +73,7 @@ static void reply_send(struct rpc_reply *reply, const struct lnet_event *ev)
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-static const struct rpc_service *service_find(struct lnet_rpc *rpc, uint64_t number)
+static const struct rpc_service *rpc_service_find(struct lnet_rpc *rpc, uint64_t number)
 {
 	unsigned int i, nr = atomic_load(&rpc->nr_services);
 
@@ -85,7 +85,7 @@ static const struct rpc_service *service_find(struct lnet_rpc *rpc, uint64_t num
 
 static void request_serve(struct rpc_buffer *buffer, const struct lnet_event *ev)
 {
-	const struct rpc_service *service = service_find(buffer->rpc, ev->match_bits);
+	const struct rpc_service *service = rpc_service_find(buffer->rpc, ev->match_bits);
 	struct lnet_rpc_request request = { .service = ev->match_bits,
 					    .from = ev->initiator.nid,
 					    .data = buffer->memory + ev->offset,
@@ -113,7 +113,7 @@ static uint32_t buffer_len(const struct lnet_rpc *rpc)
 	return 16 * rpc->len_max;
 }
 
-static int buffer_post(struct rpc_buffer *buffer)
+static int rpc_buffer_post(struct rpc_buffer *buffer)
 {
 	struct lnet_rpc *rpc = buffer->rpc;
 	struct lnet_process anybody = { .nid = LNET_NID_ANY, .pid = LNET_PID_ANY };
@@ -124,7 +124,7 @@ static int buffer_post(struct rpc_buffer *buffer)
 				  .max_size = rpc->len_max,
 				  .user_ptr = buffer,
 				  .options = LNET_MD_OP_PUT | LNET_MD_MAX_SIZE,
-				  .handler = on_request };
+				  .handler = rpc_on_request };
 	lnet_me_t me;
 	lnet_md_t handle;
 	int rc = lnet_me_attach(rpc->ln, RPC_PORTAL_REQUEST, &anybody, 0, UINT64_MAX, LNET_UNLINK,
@@ -148,14 +148,14 @@ static int buffers_post(struct lnet_rpc *rpc)
 			buffer->memory = malloc(buffer_len(rpc));
 		if (buffer->posted)
 			continue;
-		rc = buffer->memory ? buffer_post(buffer) : -ENOMEM;
+		rc = buffer->memory ? rpc_buffer_post(buffer) : -ENOMEM;
 		buffer->posted = !rc;
 	}
 	pthread_mutex_unlock(&rpc->lock);
 	return rc;
 }
 
-static void on_request(const struct lnet_event *ev)
+static void rpc_on_request(const struct lnet_event *ev)
 {
 	struct rpc_buffer *buffer = ev->user_ptr;
 	struct lnet_rpc *rpc = buffer->rpc;
@@ -177,7 +177,7 @@ int lnet_rpc_serve(struct lnet_rpc *rpc, uint64_t service, lnet_rpc_handler_t ha
 
 	pthread_mutex_lock(&rpc->lock);
 	nr = atomic_load(&rpc->nr_services);
-	if (service_find(rpc, service))
+	if (rpc_service_find(rpc, service))
 		rc = -EEXIST;
 	else if (nr == LNET_RPC_SERVICES)
 		rc = -ENOSPC;
