@@ -196,7 +196,7 @@ void lnet_gateway_timer(struct lnet_pass *p, struct lnet_timer *t)
 	lnet_gateway_hops_review(gw);	/* local interfaces may have changed */
 	nr = nets_of(gw, nets);
 	if (nr && !gw->busy && (every_ns || !gw->nr_checks || gw->rejected)) {
-		if (!check(p, gw, path_on(gw, nets[gw->rr_pos % nr]))) {
+		if (!gateway_check(p, gw, path_on(gw, nets[gw->rr_pos % nr]))) {
 			lnet_gateway_check_by(p, gw, p->now_ns + SOON_NS);
 			return;
 		}
