@@ -386,6 +386,10 @@ stall:
 sim: deps-test
 	@+tests/sim/run
 
+# Generated mutants of the core, N of them, drawn by SEED.
+mutate: deps-test
+	@tests/mutants/mutate
+
 demo: deps-demo
 netns requirements: deps-test
 demo netns requirements: %:
@@ -457,6 +461,7 @@ clean:
 #: failover-vm		minutes	cuts rails of kernel nodes and reports the stalls
 #: sim			15 min	runs the scenarios of the simulator, and 1,000 seeds twice
 #: seeds		hours	runs new seeds and adds a row to tests/sim/RUNS
+#: mutate		hours	measures the tests by generated mutants of the core (N=1000 SEED=1 JOBS=2)
 #: models		10 min	checks all protocol models, the large ones included
 #: netns		minutes	runs the tests with real processes in network namespaces
 #: valgrind		minutes	runs sessions of the daemon under valgrind
@@ -481,7 +486,7 @@ help:
 
 .PHONY: all lib unit unit-debug asan tsan clang tidy quick check kernel vm vm-bench failover-vm vm-debug deps fuzz \
 	fuzzers demo bench bench-deps bench-peers failover crowd storm stall oversubscribed processes seeds sim models \
-	netns valgrind hostile tsan-netns requirements man format install uninstall readme help \
+	mutate netns valgrind hostile tsan-netns requirements man format install uninstall readme help \
 	deps-demo deps-test deps-guest clean
 .SECONDARY:
 

@@ -2,10 +2,11 @@
 /*
  * Runs all unit tests, or those named on the command line, and prints how many passed.
  *
- *	build/FLAVOUR/unit [-l] [-t] [-T FILE] [SUITE[/PART OF A NAME]]...
+ *	build/FLAVOUR/unit [-l] [-t] [-x] [-T FILE] [SUITE[/PART OF A NAME]]...
  *
  * -l lists the cases and runs none. -t prints the processor time of each case in ms, children
- * included. -T writes the names of the suites that started a thread to FILE, one per line.
+ * included. -x stops after the first case that fails. -T writes the names of the suites that
+ * started a thread to FILE, one per line.
  */
 #include "unit.h"
 #include "edges.h"
@@ -162,7 +163,7 @@ static unsigned int used_ms(int who)
 }
 
 struct options {
-	bool list, times;
+	bool list, times, stop;
 	FILE *threaded;
 };
 
@@ -185,11 +186,13 @@ static void options_read(struct options *opt, int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "+ltT:")) != -1) {
+	while ((c = getopt(argc, argv, "+ltxT:")) != -1) {
 		if (c == 'l')
 			opt->list = true;
 		else if (c == 't')
 			opt->times = true;
+		else if (c == 'x')
+			opt->stop = true;
 		else if (c != 'T' || !(opt->threaded = fopen(optarg, "w")))
 			exit(2);
 	}
@@ -217,6 +220,8 @@ int main(int argc, char **argv)
 			printf("%s/%s\n", all_suites[i], all_cases[i]->name);
 		else
 			nr_failed += run_with(&opt, i);
+		if (opt.stop && nr_failed)
+			break;
 	}
 	CU_cleanup_registry();
 	if (!opt.list && nr_names == 0) {
