@@ -320,6 +320,31 @@ static void test_for_ever(void)
 	rails_end();
 }
 
+/* A program reads the rails to a peer one after the other, until -ENOENT. */
+static void test_rails_listed(void)
+{
+	struct lnet_rail_info info;
+	struct lnet_nid peer, unknown, here, there;
+	unsigned int i;
+
+	rails_begin(NULL);
+	peer = rails_nid(1, 1);
+	unknown = rails_nid(3, 0);
+	rails_path(0, 1, 1)->health = 700;
+	for (i = 0; i < RAILS_RAILS; i++) {
+		here = rails_nid(0, i);
+		there = rails_nid(1, i);
+		UNIT_EQUAL(lnet_rail_get(rails.node[0].ln, &peer, i, &info), 0, "a rail");
+		CU_ASSERT_TRUE(lnet_nid_same(&info.here, &here));
+		CU_ASSERT_TRUE(lnet_nid_same(&info.there, &there));
+		UNIT_EQUAL(info.health, i == 1 ? 700 : 1000, "health");
+	}
+	UNIT_EQUAL(lnet_rail_get(rails.node[0].ln, &peer, i, &info), -ENOENT, "past the end");
+	UNIT_EQUAL(lnet_rail_get(rails.node[0].ln, &unknown, 0, &info), -ENOENT, "no such peer");
+	rails_path(0, 1, 1)->health = 1000;
+	rails_end();
+}
+
 UNIT_SUITE(api,
 	{ "what is refused starts nothing", test_refused },
 	{ "who was told to fail", test_failing_peer },
@@ -333,4 +358,5 @@ UNIT_SUITE(api,
 	{ "stt-005, stt-010, stt-015: resends by reason", test_resend_counters },
 	{ "lnd-045, lnd-050, lnd-055, lnd-060, lnt-040: outcomes are told apart", test_outcomes },
 	{ "lnt-055: what is not tried again", test_not_resent },
-	{ "there is a longest time", test_for_ever })
+	{ "there is a longest time", test_for_ever },
+	{ "a program reads all rails to a peer", test_rails_listed })

@@ -123,6 +123,36 @@ static void test_heard_again(void)
 	teardown();
 }
 
+/* One of three paths to an interface gives no response, one failed just before, one responds. */
+static void test_one_responds(void)
+{
+	enum { A1_C1 = 0, A2_C1 = 3, A3_C1 = 6 };
+	unsigned int i;
+
+	setup_nets(3, 1);
+	for (i = 0; i < 9; i++)
+		heard(i);
+	silence(A3_C1, LNET_NETWORK_TIMEOUT, BIT_OF(A2_C1));
+	silence(A1_C1, LNET_NETWORK_TIMEOUT, BIT_OF(A2_C1));
+	UNIT_EQUAL(w->pni[0].health, 1000, "the peer's interface responds");
+	UNIT_EQUAL(w->path[A1_C1].health, 900, "the pair");
+	teardown();
+}
+
+/* The clock of a node may begin at 0, so a time that means "never" must not look recent. */
+static void test_young_clock(void)
+{
+	square();
+	w->now_ns = SEC;
+	lnet_wheel_init(&w->sh.wheel, w->now_ns);
+	all_heard();
+	silence(A2_B2, LNET_NETWORK_TIMEOUT, 0);
+	heard(A2_B2);
+	silence(A1_B2, LNET_NETWORK_TIMEOUT, 0);
+	expect("the first one works again", 1000, 1000, 1000, 1000);
+	teardown();
+}
+
 /* An end without a partner that responded in the last minute is penalized as if it were alone. */
 static void test_nobody_can_tell(void)
 {
@@ -260,6 +290,10 @@ UNIT_SUITE(attribution,
 	   { "lnt-020: one silent pair is not enough", test_one_is_not_enough },
 	   { "lnt-020: two partners that fail agree", test_two_agree },
 	   { "lnt-020: who is heard again is no witness", test_heard_again },
+	   { "lnt-020: an end that responds is healthy although two of its paths failed",
+	     test_one_responds },
+	   { "lnt-020: a path that works again does not count in the first minute of the clock",
+	     test_young_clock },
 	   { "lnt-020: where nobody can tell an end is charged", test_nobody_can_tell },
 	   { "lnt-020: failures that name their culprit", test_culprits },
 	   { "lnt-020: partners in other shards count", test_shards },

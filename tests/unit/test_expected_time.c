@@ -238,6 +238,22 @@ static void test_link_speed(void)
 	rails_free(w);
 }
 
+/* A request in flight delays the next one by its payload and its header. */
+static void test_load_of_one(void)
+{
+	static const u32 lens[] = { 0, 8, 4096, LNET_MTU };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(lens); i++) {
+		struct rails *w = rails_make(100, 100);
+		u64 want = lnet_load_due_ns(&w->r[0].path, lens[i] + HEADER_BYTES, w->now_ns);
+
+		rail_give(&w->r[0], lens[i], w->now_ns);
+		UNIT_EQUAL(lnet_load_due_ns(&w->r[0].path, 0, w->now_ns), want, "due");
+		rails_free(w);
+	}
+}
+
 /* Only requests of programs are load, and without memory for statistics nothing is counted. */
 static void test_none(void)
 {
@@ -266,4 +282,5 @@ UNIT_SUITE(expected_time, { "unequal rails get their shares", test_unequal },
 	   { "what was left alone is tried again", test_tried_again },
 	   { "silence is no rate", test_silence },
 	   { "a link's speed counts before, and when it changes", test_link_speed },
+	   { "a request in flight counts with its payload and its header", test_load_of_one },
 	   { "what is no load", test_none })
