@@ -124,6 +124,33 @@ static void test_urgent(void)
 	rails_end();
 }
 
+/* A fault rule repeats messages: the core sends each one again when its driver has completed it. */
+static void test_repeated(void)
+{
+	struct lnet_op op = { .type = LNET_OP_PUT };
+	struct lnet_att att[4] = { 0 };
+	struct lnet_pass p;
+	unsigned int i;
+
+	rails_begin(NULL);
+	lnet_pass_begin(&p, rails.node[0].ln, LNET_PASS_CALL);
+	for (i = 0; i < 4; i++) {
+		att[i].op = &op;
+		INIT_LIST_HEAD(&att[i].link);
+		atomic_set(&att[i].reports, LNET_REPORT_TWICE);
+		lnet_att_posted(&p, &att[i], 1);
+	}
+	UNIT_EQUAL(list_empty(&p.reported), true, "the first hand-over is not reported");
+	for (i = 0; i < 4; i++)
+		lnet_att_done(&p, &att[i], i < 2 ? LNET_OK : LNET_LOCAL_ERROR, 1);
+	UNIT_EQUAL(rails_count(&p.send), 2, "sent again");
+	UNIT_EQUAL(rails_count(&p.reported), 2, "failed the first time");
+	for (i = 0; i < 4; i++)
+		list_del_init(&att[i].link);
+	lnet_pass_end(&p);
+	rails_end();
+}
+
 static unsigned int nr_visits;
 
 /* The first visit ends all other requests of the list. */
@@ -163,4 +190,5 @@ UNIT_SUITE(in_flight,
 	{ "a message that was sent on lost connections is retransmitted", test_lost_before_done },
 	{ "a header is reused only for PUTs on one path", test_header_reused },
 	{ "a request of a program is not urgent", test_urgent },
+	{ "dbg-005: a repeated message is sent again unless it failed", test_repeated },
 	{ "a walk ends although visited requests end others", test_walk_ends })

@@ -455,6 +455,20 @@ static void test_round_robin(void)
 }
 
 /* The path with the earliest expected time is selected, whatever its position and credits are. */
+/* An interface with half the weight has exactly half as many turns. */
+static void test_degraded(void)
+{
+	struct world *w = two_rails();
+	struct lnet_select s = { .peer = &w->peer, .cpt = -1, .request = 1 };
+	unsigned int i, nr = 0;
+
+	w->ni[0]->degradation = LNET_WEIGHT_MAX / 2;
+	for (i = 0; i < 300; i++)
+		nr += select_locked(w, &s)->ni == w->ni[0];
+	UNIT_EQUAL(nr, 100, "of 300 turns");
+	world_destroy(w);
+}
+
 static void test_expected_time(void)
 {
 	struct world *w = two_rails();
@@ -635,6 +649,7 @@ static void test_names(void)
 UNIT_SUITE(select,
 	   { "lnt-030 cfg-020 lnt-040: pairs of interfaces, also on different nets", test_pairs },
 	   { "lnt-030: equal rails take turns", test_round_robin },
+	   { "lnt-030: an interface with half the weight has half the turns", test_degraded },
 	   { "expected time: where it would be done first", test_expected_time },
 	   { "lnt-030: a path that was not chosen keeps its round-robin position",
 	     test_forced_keeps_position },

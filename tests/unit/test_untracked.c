@@ -155,6 +155,31 @@ static void test_ack_not_repeated(void)
 	rails_end();
 }
 
+/* Node 1 has no operation for an ACK when it receives a PUT. */
+static void test_ack_without_memory(void)
+{
+	struct lnet_window *w;
+	unsigned int tag;
+	LIST_HEAD(saved);
+
+	rails_begin(NULL);
+	rails_tune(0, "hedge", 0);
+	w = lnet_window_find(shard(), rails_peer(0, 1)->tx.session_id);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(w);
+	rails_on(0, -1, RAILS_PUT, FATE_DELAY, LNET_OK, 1);
+	tag = rails_put(0, 1, 8, LNET_ACK, 0);
+	rails_pump();
+	list_splice_init(&shard()->ops.free, &saved);
+	rails_release();
+	UNIT_EQUAL(rails.req[tag].nr_effects, 1, "effects");
+	UNIT_EQUAL(w->ack_due_ns, rails.now_ns + 10 * RAILS_MS, "retried after confirm_delay");
+	list_splice_init(&saved, &shard()->ops.free);
+	rails_run(11 * RAILS_MS);
+	UNIT_EQUAL(rails_done(tag), 1, "done");
+	UNIT_EQUAL(rails.req[tag].nr_attempts, 1, "attempts");
+	rails_end();
+}
+
 UNIT_SUITE(untracked,
 	{ "an untracked PUT waits on a lazy portal for a buffer", test_waits },
 	{ "an untracked PUT is dropped if its portal is no longer lazy", test_not_lazy },
@@ -162,4 +187,5 @@ UNIT_SUITE(untracked,
 	{ "an event names the interface that sent the message", test_sender },
 	{ "a shard keeps a bounded number of entries", test_pool },
 	{ "rule 13: a window with a held reply is busy", test_held },
+	{ "rule 10: an ACK without memory is sent after confirm_delay", test_ack_without_memory },
 	{ "rule 10: an ACK is repeated only for a duplicate", test_ack_not_repeated })
