@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Tests of lnet/xfer/: credits, deadlines and headers of requests in flight; a walk over them. */
+#include "base/base.h"
 #include "rails.h"
 
 static const struct rails_cfg one_rail = { .one_rail = true };
@@ -82,6 +83,29 @@ static void test_lost_before_done(void)
 	rails_run(NSEC_PER_SEC);
 	UNIT_EQUAL(rails_done(tag), 1, "done");
 	UNIT_EQUAL(rails.req[tag].nr_effects, 1, "once");
+	rails_end();
+}
+
+/* An attempt is late, and its driver has not completed it: the next check follows in 10 ms. */
+static void test_cancel(void)
+{
+	struct lnet_pass p;
+	struct lnet_op *op;
+
+	rails_begin(&one_rail);
+	rails_tune(0, "hedge", 0);
+	rails_on(0, -1, RAILS_PUT, FATE_KEEP, LNET_OK, 1);
+	rails_put(0, 1, 8, LNET_ACK, 0);
+	op = last_op();
+	rails.now_ns = op->first.deadline_ns + 10 * RAILS_MS;
+	lnet_pass_begin(&p, rails.node[0].ln, LNET_PASS_WORKER);
+	lnet_enter(&p, shard());
+	lnet_timer_cancel(&shard()->wheel, &op->timer);
+	lnet_op_timer(&p, op);
+	UNIT_EQUAL(rails_count(&p.cancel), 1, "cancelled");
+	UNIT_EQUAL(op->timer.when_ns, p.now_ns + 10 * RAILS_MS, "the next check");
+	lnet_pass_end(&p);
+	rails_run(10 * NSEC_PER_SEC);
 	rails_end();
 }
 
@@ -188,6 +212,7 @@ UNIT_SUITE(in_flight,
 	{ "an interface credit returns with the hand-over to the fabric", test_ni_credit },
 	{ "the wait for a session counts only if the session negotiation fails", test_deadline },
 	{ "a message that was sent on lost connections is retransmitted", test_lost_before_done },
+	{ "the timer of a cancelled attempt is not in the past", test_cancel },
 	{ "a header is reused only for PUTs on one path", test_header_reused },
 	{ "a request of a program is not urgent", test_urgent },
 	{ "dbg-005: a repeated message is sent again unless it failed", test_repeated },

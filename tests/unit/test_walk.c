@@ -160,6 +160,40 @@ static void test_suspect(void)
 	rails_end();
 }
 
+/* An operation that is bound to a suspect path says nothing about others to its peer. */
+static void test_bound(void)
+{
+	struct rails_cfg cfg = { .one_rail = true, .peer_credits = 1 };
+	struct lnet_path *path;
+	struct lnet_pass p;
+	struct lnet_op *op;
+	u8 state;
+
+	rails_begin(&cfg);
+	rails_tune(0, "hedge", 0);
+	rails_on(0, -1, RAILS_PUT, FATE_KEEP, LNET_OK, 1);
+	rails_put(0, 1, 8, LNET_ACK, 0);
+	rails_put(0, 1, 8, LNET_ACK, 0);
+	path = rails_path(0, 1, 0);
+	lnet_pass_begin(&p, rails.node[0].ln, LNET_PASS_DRIVER);
+	lnet_enter(&p, shard());
+	op = list_last_entry(&shard()->live, struct lnet_op, all);
+	path->suspect_ns = p.now_ns;
+	UNIT_EQUAL(lnet_op_avoid(&p, op, false), false, "no path is better");
+	state = op->id_state;
+	op->id_state = ID_SLOT;
+	op->binding = LNET_BIND_FIXED;
+	UNIT_EQUAL(lnet_op_avoid(&p, op, false), true, "bound to this path");
+	UNIT_EQUAL(path->pni->nr_wait, 1, "it keeps its place");
+	op->id_state = state;
+	op->binding = LNET_BIND_NONE;
+	path->suspect_ns = 0;
+	lnet_pass_end(&p);
+	rails_give(LNET_OK);
+	rails_run(10 * NSEC_PER_SEC);
+	rails_end();
+}
+
 /* Attempts of node 0 that use rail 0, in any state. */
 static unsigned int using(const struct lnet_ni *ni)
 {
@@ -207,4 +241,5 @@ UNIT_SUITE(walk,
 	{ "when a path works again, requests try in slices", test_back },
 	{ "operations of other peers delay a walk by some ticks", test_others },
 	{ "messages leave an interface without link in slices", test_link_down },
+	{ "a bound message does not represent its peer in a walk", test_bound },
 	{ "messages that wait leave a suspect path in slices", test_suspect })
