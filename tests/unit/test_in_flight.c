@@ -86,6 +86,35 @@ static void test_lost_before_done(void)
 	rails_end();
 }
 
+/*
+ * The connections to a router are lost. A request to the router awaits its reply, and the driver
+ * still has a message for a node behind the router. (The second rail stands for the routed path.)
+ */
+static void test_router_lost(void)
+{
+	struct lnet_path *path, *routed;
+	unsigned int tag, rail;
+
+	rails_begin(NULL);
+	rails_tune(0, "hedge", 0);
+	rails_on(1, -1, RAILS_ACK, FATE_LOSE, LNET_OK, 1);
+	tag = rails_put(0, 1, 8, LNET_ACK, 0);
+	rails_pump();
+	rail = rails.req[tag].on_rail[1];
+	rails_on(0, -1, RAILS_PUT, FATE_KEEP, LNET_OK, 1);
+	rails_put(0, 1, 8, LNET_ACK, 0);
+	path = rails_path(0, 1, rail);
+	routed = rails_path(0, 1, !rail);
+	UNIT_EQUAL(routed->nr_wire, 1, "the driver has one");
+	list_add(&routed->gw_link, &path->gw_paths);
+	rails_lost(0, 1, rail, LNET_PATH_LOST);
+	list_del_init(&routed->gw_link);
+	UNIT_EQUAL(rails.req[tag].nr_attempts, 2, "retransmitted at once");
+	rails_give(LNET_OK);
+	rails_run(10 * NSEC_PER_SEC);
+	rails_end();
+}
+
 /* An attempt is late, and its driver has not completed it: the next check follows in 10 ms. */
 static void test_cancel(void)
 {
@@ -212,6 +241,8 @@ UNIT_SUITE(in_flight,
 	{ "an interface credit returns with the hand-over to the fabric", test_ni_credit },
 	{ "the wait for a session counts only if the session negotiation fails", test_deadline },
 	{ "a message that was sent on lost connections is retransmitted", test_lost_before_done },
+	{ "a request to a lost router is retransmitted, whatever the driver still has",
+	  test_router_lost },
 	{ "the timer of a cancelled attempt is not in the past", test_cancel },
 	{ "a header is reused only for PUTs on one path", test_header_reused },
 	{ "a request of a program is not urgent", test_urgent },
