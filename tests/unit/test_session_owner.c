@@ -547,6 +547,36 @@ static void test_memory(void)
 	rails_end();
 }
 
+/* The lost peer moved to another shard, whose paths may not be read: it does not count as lost. */
+static void test_memory_of_shard(void)
+{
+	static struct lnet_shard elsewhere;
+	struct lnet_peer_ni *from;
+	struct lnet_window *w;
+	struct lnet_shard *sh;
+	struct lnet_pass p;
+	u64 gone, large;
+
+	rails_begin(&three);
+	sh = &rails.node[1].ln->shard[0];
+	gone = fill(2, 1, 400)->session_id;
+	large = fill(0, 1, 800)->session_id;
+	w = fill(0, 2, 4);
+	rails_run(RAILS_MS);
+	rails_lost(1, 2, 0, LNET_PATH_LOST);
+	rails_tune(1, "window_memory", sh->window_bytes);
+	lnet_pass_begin(&p, rails.node[1].ln, LNET_PASS_CALL);
+	lnet_enter(&p, sh);
+	from = lnet_window_find(sh, gone)->from;
+	from->sh = &elsewhere;
+	UNIT_EQUAL(lnet_window_room(&p, w), true, "room");
+	CU_ASSERT(lnet_window_find(sh, gone) != NULL);
+	CU_ASSERT(!lnet_window_find(sh, large));
+	from->sh = sh;
+	lnet_pass_end(&p);
+	rails_end();
+}
+
 /* Node 1 acknowledges to node 0 all requests of session @session_id up to @seq at once. */
 static void ack_all(u64 session_id, u64 seq)
 {
@@ -651,6 +681,7 @@ UNIT_SUITE(session_owner,
 	{ "rule 7: the window empties a place as it moves past a rejection", test_places_reused },
 	{ "rule 13: at window_memory windows of lost peers are dropped first, then the largest",
 	  test_memory },
+	{ "rule 13: a peer in another shard does not count as lost", test_memory_of_shard },
 	{ "rule 2: a session ID cannot be computed from what is sent", test_guess },
 	{ "rule 2: a request in another peer's session is rejected", test_foreign_request },
 	{ "rule 8: a cached reply is for the owner of its session", test_foreign_duplicate },
