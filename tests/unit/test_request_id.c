@@ -58,6 +58,22 @@ static void test_unresponsive(void)
 	node_end(ln);
 }
 
+/* The newest request is 2 W beyond the last reply, so requests between them were aborted. */
+static void test_stuck(void)
+{
+	struct lnet_txwin tx = { .session_id = 7, .W = 8, .seen = 4, .next = 20, .oldest = 13 };
+
+	UNIT_EQUAL(lnet_window_stuck(&tx), true, "seven requests are unfinished");
+	tx.oldest--;
+	UNIT_EQUAL(lnet_window_stuck(&tx), false, "the window is full, and a reply will follow");
+	tx.oldest++;
+	tx.seen++;
+	UNIT_EQUAL(lnet_window_stuck(&tx), false, "one request less");
+	tx.seen--;
+	tx.session_id = 0;
+	UNIT_EQUAL(lnet_window_stuck(&tx), false, "no session");
+}
+
 /* After the end of a session no request gets an ID from it. */
 static void test_expired(void)
 {
@@ -105,5 +121,6 @@ static void test_advertised(void)
 UNIT_SUITE(request_id,
 	{ "each free slot is used before there is none", test_slots },
 	{ "a peer is unresponsive after the transaction timeout", test_unresponsive },
+	{ "rule 4: a window is stuck 2 W beyond the last reply", test_stuck },
 	{ "an expired session gives no request IDs", test_expired },
 	{ "rule 4: a low-water mark that a request advertised is not confirmed", test_advertised })
