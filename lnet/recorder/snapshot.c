@@ -88,8 +88,8 @@ static void ni_write(struct lnet_shard *sh, const struct lnet_ni *ni)
 	rec_write(sh, (struct lnet_rec){
 		.kind = LNET_RK_NI2, .op = ni->ix,
 		.a = { u32_pair((u32)ns->credits, (u32)ni->credits), ns->rr_pos,
-		       u32_pair((u32)atomic_read(&ni->health) | (u32)READ_ONCE(ni->degradation) << 16,
-			    share_left),
+		       u32_pair((u32)atomic_read(&ni->health) |
+				(u32)READ_ONCE(ni->degradation) << 16, share_left),
 		       u32_pair((u32)ni->peer_credits, READ_ONCE(ni->link_speed)) },
 	});
 	seen_write(sh, LNET_RK_NI3, ni->ix, ns->responded);
