@@ -353,7 +353,7 @@ static const struct {
 	{ -ENOSPC, "more interfaces than allowed (see max_interfaces)" },
 	{ -EINVAL, "not a valid value" },
 	{ -EADDRINUSE,
-	  "address and port are in use (by another node of this machine? see accept_port)" },
+	  "address and port are in use (another node of this machine? see accept_port)" },
 	{ -EADDRNOTAVAIL, "the address is not on this machine" },
 	{ -ENODEV, "no such interface" },
 	{ -ENXIO, "net not found" },

@@ -283,7 +283,7 @@ static int add_portal(const struct param *p, u64 *portals, const char *one, char
 	unsigned int portal;
 
 	if (kstrtouint(one, 10, &portal) || portal > p->max)
-		return fail(err, "'%s' must be portals from 0 to 63, not '%s'", p->name, one);
+		return fail(err, "'%s' must be a portal from 0 to 63, not '%s'", p->name, one);
 	*portals |= BIT_ULL(portal);
 	return 0;
 }

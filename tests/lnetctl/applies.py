@@ -300,7 +300,7 @@ def test_plan_checks():
             planned = node.ctl("plan", "-", stdin=text)
             equal("plan of %s as apply" % nid, planned, node.ctl("apply", "-", stdin=text))
             check("and it fails: %s" % nid, planned[0] == 234 and "errno: %d\n" % errno in planned[2] and
-                  "cannot add %s: %s" % (nid, said) in planned[2], planned)
+                  "cannot add interface %s: %s" % (nid, said) in planned[2], planned)
     moved = before.replace("net type: tcp", "net type: tcp3").replace("127.0.0.2@tcp", "127.0.0.2@tcp3")
     check("an address may move to another net", "1 deleted, 0 changed, 1 added" in node.ok("plan", "-", stdin=moved))
     unchanged(node, before, "none of them")

@@ -68,12 +68,12 @@ ROWS = [
     ("global:\n  retry_count: 99999999999999999999\n",
      "line 2: invalid value '99999999999999999999' for key 'retry_count': retry_count must be 0 to 255"),
     ("fault:\n" + "- { rule_type: drop, fa_src: '*', fa_dst: '*', da_rate: 5 }\n" * 300,
-     "cannot add the rule: too many"),
+     "cannot add the fault rule: more rules than allowed"),
     (PEER + "  peer ni:\n" + "".join("  - nid: 10.8.0.%d@tcp\n" % i for i in range(1, 200)),
      "line 2: more NIDs than allowed (128)"),
-    (NAMED + "{ " + ", ".join("%d: e%d" % (i, i) for i in range(2000)) + " }\n", "too many interfaces"),
+    (NAMED + "{ " + ", ".join("%d: e%d" % (i, i) for i in range(2000)) + " }\n", "more interfaces than allowed"),
     ("net:\n- net type: tcp\n  local NI(s):\n" + "".join("  - nid: 127.0.%d.%d@tcp\n" % (i // 200, i % 200 + 3)
-                                                     for i in range(400)), "too many interfaces"),
+                                                     for i in range(400)), "more interfaces than allowed"),
     # names
     (NAMED + "{ 0: \"a\\nb\" }\n", "line 4: bad name of an interface"),
     (NAMED + "{ 0: a b }\n", "line 4: bad name of an interface"),

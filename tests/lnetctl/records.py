@@ -13,7 +13,7 @@ BAD = [
     (["start", "--size", "x"], "--size must be a number of bytes, as 16M or 64k, not 'x'"),
     (["start", "--size", "0"], "--size must be a number of bytes, as 16M or 64k, not '0'"),
     (["start", "--size", "-1"], "--size must be a number of bytes, as 16M or 64k, not '-1'"),
-    (["start", "--size", "1k"], "'size' must be 64 KiB for each of the"),
+    (["start", "--size", "1k"], "'size' must be at least 64 KiB for each of the"),
     (["start", "--size", "2G"], "'size' must be 0 to 1073741824, not 2147483648"),
     (["start", "--size", "99999999999999999999"],
      "--size must be a number of bytes, as 16M or 64k, not '99999999999999999999'"),

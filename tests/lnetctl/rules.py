@@ -27,7 +27,7 @@ BAD = [
     ("cut --duty 5", "'duty' needs 'period'"),
     ("cut --name a/b", "'name' must be up to 31 letters, digits, . - _, not 'a/b'"),
     ("duplicate --message HELLO", "'message' must be PUT, ACK, GET or REPLY, not 'HELLO'"),
-    ("duplicate --portal 64", "'portal' must be portals from 0 to 63, not '64'"),
+    ("duplicate --portal 64", "'portal' must be a portal from 0 to 63, not '64'"),
     ("duplicate --rate 0", "--rate must be 1 to 4294967295, not 0"),
     ("duplicate --interval 2", "--interval must be 1ns to 24h, with a unit (ns, us, ms, s, m or h), not 2"),
     ("duplicate --permille 1001", "--permille must be 0 to 1000, not 1001"),
@@ -72,7 +72,7 @@ FILES = [
     ("faults:\n- { kind: cut, source: '*' }\n- kind: drop\n  permille: much\n",
      "line 4: 'permille' must be 0 to 1000, not 'much'"),
     ("faults:\n- kind: cut\n  colour: red\n", "line 3: 'colour' is not a parameter of a fault rule"),
-    ("faults:\n- kind: explode\n", "line 2: 'explode' is no kind of fault"),
+    ("faults:\n- kind: explode\n", "line 2: 'explode' is not a kind of fault rule"),
 ]
 
 

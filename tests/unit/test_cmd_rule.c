@@ -219,11 +219,11 @@ static const struct {
 	{ "faults: 5\n", "f line 1 column 1: 'faults' must be a sequence" },
 	{ "faults:\n- rate: 5\n", "f line 2 column 3: 'kind' is missing" },
 	{ "faults:\n- { kind: cut, source: '*' }\n- kind: explode\n",
-	  "f line 3 column 3: 'explode' is no kind of fault" },
+	  "f line 3 column 3: 'explode' is not a kind of fault rule" },
 	{ "faults:\n- kind: cut\n  rate: 0\n",
 	  "f line 3 column 3: 'rate' must be 1 to 4294967295, not '0'" },
 	{ "faults:\n- kind: cut\n  rate: { a: 1 }\n",
-	  "f line 3 column 3: 'rate' must be one value or a short list" },
+	  "f line 3 column 3: the value of 'rate' must be one value or a short list" },
 	{ "faults:\n- kind: delay\n  rate: 5\n",
 	  "f line 2 column 3: a rule of kind 'delay' needs 'delay'" },
 };

@@ -99,11 +99,11 @@ static int ni_probe(struct plan *p, const struct lnetctl_node *ni, unsigned int 
 	p->im.trans.at = ni;
 	if (rc == -EADDRNOTAVAIL)
 		return ctl_fail(p->im.c, rc, "add", "import",
-				"cannot add %s: the address is not on this machine", nid);
+				"cannot add interface %s: the address is not on this machine", nid);
 	if (rc == -EADDRINUSE)
 		return ctl_fail(p->im.c, rc, "add", "import",
-				"cannot add %s: address and port are in use (another node of this "
-				"machine? see accept_port)",
+				"cannot add interface %s: address and port are in use (another node "
+				"of this machine? see accept_port)",
 				nid);
 	return 0;	/* other errors may concern only the caller */
 }

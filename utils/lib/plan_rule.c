@@ -43,7 +43,7 @@ static int plan_rule_read(struct plan *p, const struct lnetctl_node *rule, struc
 		return import_refuse(&p->im, "faults", rule, "'kind' is missing");
 	lnet_rule_init(r, lnet_rule_kind_find(kind));
 	if (r->kind == LNET_NR_RULE_KINDS) {
-		snprintf(err, sizeof(err), "'%.40s' is no kind of fault", kind);
+		snprintf(err, sizeof(err), "'%.40s' is not a kind of fault rule", kind);
 		return import_refuse(&p->im, "faults", lnetctl_find(rule, "kind"), err);
 	}
 	for (n = rule->first; n && !rc; n = n->next)

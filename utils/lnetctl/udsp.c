@@ -66,7 +66,7 @@ static int udsp_command_show(struct tool *t)
 	return rc ? rc : tool_show(t, rc, doc, LNETCTL_HAND);
 }
 
-#define RANGE_FORM "a range of NIDs or nets, as 10.0.[1-4].*@tcp or tcp[1-2]"
+#define RANGE_FORM "a range of NIDs or nets such as 10.0.[1-4].*@tcp or tcp[1-2]"
 
 static const struct opt add_opts[] = {
 	{ "src", 's', ARG_TEXT, "range of NIDs or nets of this node: 10.0.[1-4].*@tcp, tcp[1-2]",

@@ -137,7 +137,7 @@ files() {
 	check "a file with all kinds is taken" taken
 	check "what is exported makes the same" round_trip
 	check "plans and applies know what is there" planned
-	check "a kind that is none is refused" refuses "line 3 column [0-9]*: 'explode' is no kind of fault" \
+	check "a kind that is none is refused" refuses "line 3 column [0-9]*: 'explode' is not a kind of fault rule" \
 		$'faults:\n- { kind: cut, dest: "*" }\n- kind: explode'
 	check "words that contradict each other are" refuses \
 		"at most one of 'rate', 'interval' and 'permille' may be given" \
