@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* get OWN-NID PEER-NID: fetches the text of the example server about itself. */
+/* get OWN-NID PEER-NID: fetches by GET the text with which the example server describes itself. */
 #include "node.h"
 
 static char text[256];

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* hello serve NID | hello call NID PEER-NID NAME: a service that greets, and a call of it. */
+/*
+ * hello serve NID: runs a service that greets. hello call NID PEER-NID NAME: calls such a service.
+ */
 #include <lnet/rpc.h>
 #include <stdio.h>
 #include <string.h>

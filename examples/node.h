@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Shared by the examples: a node with one interface, memory for other nodes, and waiting. */
+/*
+ * Code shared by the examples: creates a node with one interface, offers memory to other nodes,
+ * waits for the end.
+ */
 #include <lnet/lnet.h>
 #include <lnet/progress.h>
 #include <lnet/socklnd.h>
@@ -11,7 +14,10 @@ enum { PORTAL_TEXT = 1, PORTAL_HELLO, PORTAL_REQUEST, PORTAL_ANSWER };
 /* The environment that serves the node; it has a service thread. */
 static struct lnet_env *node_env;
 
-/* Uses TCP port 988 and connections from ports below 1024, as nodes do by default: run as root. */
+/*
+ * The node uses TCP port 988 and connects from ports below 1024, as nodes do by default. So the
+ * program must run as root.
+ */
 static inline int node_start(struct lnet **ln, const char *nid)
 {
 	struct lnet_user_env_cfg how = { .mode = LNET_PROGRESS_HYBRID };
@@ -73,7 +79,7 @@ static inline int node_wait(struct lnet *ln)
 	return rc ? rc : node_status;
 }
 
-/* The service thread uses the instance, so it ends first. */
+/* The service thread uses the instance, so the thread stops before the instance is destroyed. */
 static inline void node_end(struct lnet *ln)
 {
 	lnet_user_env_stop(node_env);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* put OWN-NID PEER-NID TEXT: writes TEXT into the example server's memory, waits for the ACK. */
+/*
+ * put OWN-NID PEER-NID TEXT: writes TEXT into the example server's memory, and waits for the ACK.
+ */
 #include "node.h"
 
 static void on_put_event(const struct lnet_event *ev)
@@ -10,7 +12,7 @@ static void on_put_event(const struct lnet_event *ev)
 
 int main(int argc, char **argv)
 {
-	/* The PUT and its ACK count once each. */
+	/* The threshold counts the PUT and its ACK. */
 	struct lnet_md_cfg md = { .threshold = 2, .cpt = -1, .handler = on_put_event };
 	struct lnet_xfer x;
 	struct lnet *ln;

@@ -12,7 +12,7 @@ static void on_answer(const struct lnet_event *ev)
 		node_ends(ev);
 }
 
-/* The end of the request matters only if it failed; otherwise the answer ends the program. */
+/* Ends the program only if the request failed. After a success, the answer ends the program. */
 static void on_request_final(const struct lnet_event *ev)
 {
 	if (ev->final && ev->status)
@@ -37,7 +37,7 @@ int main(int argc, char **argv)
 	x.hdr_data = BITS;
 	x.flags = LNET_ACK;
 	rc = lnet_nid_parse(&x.target.nid, argv[2]);
-	if (!rc)	/* before the request, as the answer may be fast */
+	if (!rc)	/* posted before the request, because the answer may be fast */
 		rc = node_post(ln, PORTAL_ANSWER, BITS, &in);
 	if (!rc)
 		rc = lnet_md_bind(ln, &md, LNET_UNLINK, &x.md);

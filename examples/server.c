@@ -19,7 +19,8 @@ static void on_text_put(const struct lnet_event *ev)
 {
 	if (ev->kind != LNET_EVENT_PUT || ev->status)
 		return;
-	pthread_mutex_lock(&lock);	/* no thread holds it while it prints */
+	/* a short wait: the printing thread releases the lock to print */
+	pthread_mutex_lock(&lock);
 	if (nr_in - nr_out < LINES) {
 		lines[nr_in % LINES].len = ev->mlength;
 		memcpy(lines[nr_in++ % LINES].text, text + ev->offset, ev->mlength);
@@ -53,7 +54,7 @@ static void *print_lines(void *arg)
 	return arg;
 }
 
-/* The header data of the request are the match bits that its answer needs. */
+/* The header data of the request contain the match bits for its answer. */
 static void on_request_put(const struct lnet_event *ev)
 {
 	static unsigned int turn;

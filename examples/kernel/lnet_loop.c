@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A complete user of LNet in the kernel: sends itself a PUT, fetches it by GET, and reports it. */
+/*
+ * An example module for the kernel: sends a PUT to its own node, fetches the data by GET, and logs
+ * the result.
+ */
 #include <linux/completion.h>
 #include <linux/module.h>
 #include <lnet/lnet.h>
@@ -14,7 +17,10 @@ static char board[32], text[32] = "written over 0@lo";	/* for others; sent and f
 static struct completion asked, unlinked;
 static int status;
 
-/* Events of the board: PUT and GET by others (here by this module), and its end. */
+/*
+ * Handles the events of `board': logs each PUT and GET, which this module itself sends, and notes
+ * the unlink.
+ */
 static void on_board(const struct lnet_event *ev)
 {
 	if (ev->kind != LNET_EVENT_UNLINK)
@@ -24,7 +30,7 @@ static void on_board(const struct lnet_event *ev)
 		complete(&unlinked);
 }
 
-/* Events of the text: the end of an operation. */
+/* Handles the events of `text': stores the status of the request with its final event. */
 static void on_loop_event(const struct lnet_event *ev)
 {
 	if (ev->final) {
