@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Bulk without a console, as long as a module of its own is loaded: what was counted is in /proc,
- * also when all has been sent.
+ * Bulk transfers without a console, while one of two modules is loaded. Files in /proc show the
+ * counts, also after the last request.
  */
 #include <linux/completion.h>
 #include <linux/kernel.h>
@@ -150,7 +150,7 @@ static int alone_tally_show(struct seq_file *m, void *unused)
 	if (!rc && q->cmd.answer)
 		seq_puts(m, q->cmd.answer);
 	question_end(q);
-	return rc == -ESRCH ? -ESTALE : rc;	/* a console has taken the node over */
+	return rc == -ESRCH ? -ESTALE : rc;	/* a console has taken over the node */
 }
 
 int lst_alone_begin(const struct lst_alone *alone)

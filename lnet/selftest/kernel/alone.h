@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* For the modules bulk_server and bulk_write: bulk between nodes that no console leads. */
+/*
+ * For the modules bulk_server and bulk_write: bulk transfers between nodes that no console
+ * controls.
+ */
 #ifndef LNET_SELFTEST_ALONE_H
 #define LNET_SELFTEST_ALONE_H
 
@@ -9,12 +12,16 @@ struct lst_alone {
 	const char *name;		/* of the file below /proc */
 	bool server;
 	char *size;			/* "1M" */
-	unsigned int count;		/* of a server: transfers at one time, 0: any number */
-	unsigned int loop;		/* of a client: to each target, 0: no end */
+	/* of a server: maximum concurrent transfers, 0: any number */
+	unsigned int count;
+	unsigned int loop;		/* of a client: requests to each target, 0: no limit */
 	char *target;			/* NIDs, or addresses on net tcp */
 };
 
-/* The first network namespace's node does it until _end(). May sleep. 0 or -errno. */
+/*
+ * Runs bulk at the node of the first network namespace until lst_alone_end(). May sleep. Returns 0
+ * or -errno.
+ */
 int lst_alone_begin(const struct lst_alone *alone);
 void lst_alone_end(const struct lst_alone *alone);
 

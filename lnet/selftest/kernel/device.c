@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * /dev/lnet_selftest: a request is written as a whole, then its answer is read; one at a time for
- * each file, in the network namespace of who opened it.
+ * The device /dev/lnet_selftest. A program writes a whole request, and then reads the reply. Each
+ * open file has at most one request at a time. The request is executed in the network namespace of
+ * the process that opened the file.
  */
 #include <linux/capability.h>
 #include <linux/completion.h>
@@ -16,7 +17,7 @@
 #include "../console_link.h"
 #include "kernel.h"
 
-/* A command; who asked may go before it is over. */
+/* A command. The process that sent the command may exit before the command ends. */
 struct question {
 	struct lst_command cmd;
 	refcount_t refs;
@@ -27,8 +28,9 @@ struct question {
 struct device_file {
 	struct mutex lock;
 	struct net *net;
-	struct question *q;		/* asked, and its answer not read to the end */
-	size_t at;			/* bytes of the answer, with its head, that were read */
+	struct question *q;		/* command whose reply is not read to the end, or NULL */
+	/* bytes of the reply that were read, including its header */
+	size_t at;
 };
 
 static void question_put(struct question *q)
@@ -47,7 +49,10 @@ static void on_door_done(struct lst_command *cmd)
 	question_put(q);
 }
 
-/* If the caller may change the namespace, this starts its service, and with it its instance. */
+/*
+ * If the caller may change the namespace, starts the self-test service and the LNet instance of the
+ * namespace.
+ */
 static int service_open(struct net *net)
 {
 	if (ns_capable(net->user_ns, CAP_NET_ADMIN))
@@ -109,7 +114,10 @@ static struct question *question_read(const char __user *from, size_t len)
 	return q;
 }
 
-/* Checks the rights of the opener of @file: the writer may have inherited the descriptor. */
+/*
+ * Runs a command with the rights of the process that opened @file, because the writer may have
+ * inherited the descriptor.
+ */
 static void door_command_run(struct file *file, struct question *q)
 {
 	struct device_file *d = file->private_data;

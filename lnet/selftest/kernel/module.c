@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * lnet_selftest.ko: a service in the first network namespace, and in each where the device is
- * opened, run by a work item of its own.
+ * lnet_selftest.ko: a self-test service in the first network namespace, and in each namespace in
+ * which a program opens the device. Each service has a separate work item.
  */
 #include <linux/completion.h>
 #include <linux/hrtimer.h>
@@ -20,20 +20,21 @@ struct service {
 	struct lst_host host;		/* first */
 	struct lnet_client client;
 	struct list_head link;
-	struct net *net;		/* for comparing; NULL: it is being taken down */
+	/* only for comparison; NULL: the namespace is being removed */
+	struct net *net;
 	struct lst *st;
 	struct mutex lock;		/* who stops it */
 	struct work_struct work;
-	struct hrtimer timer;		/* raises it when something is due */
+	struct hrtimer timer;		/* queues @work when something is due */
 };
 
 static char *consoles = "*";
 module_param(consoles, charp, 0444);
 MODULE_PARM_DESC(consoles, "NIDs that may lead this node: a list of ranges; * (the default): all");
-static struct lnet_nidlist console_list;	/* of @consoles, while the module is loaded */
+static struct lnet_nidlist console_list;	/* parsed @consoles, while the module is loaded */
 
 static LIST_HEAD(services);
-static DEFINE_MUTEX(services_lock);	/* the list; not taken when services are stopped */
+static DEFINE_MUTEX(services_lock);	/* protects @services; not held while a service stops */
 static struct workqueue_struct *queue;
 
 /* ---- time ------------------------------------------------------------------------------------ */
@@ -79,7 +80,8 @@ static void service_stop(struct service *s)
 				pr_warn("lnet_selftest: what is under way takes long to end\n");
 			msleep(STOP_POLL_MS);
 		}
-		cancel_work_sync(&s->work);	/* it may have set the timer, and that raise it */
+		/* the work may have set the timer, which may queue the work again */
+		cancel_work_sync(&s->work);
 		hrtimer_cancel(&s->timer);
 		cancel_work_sync(&s->work);
 		lst_free(s->st);
@@ -88,7 +90,7 @@ static void service_stop(struct service *s)
 	mutex_unlock(&s->lock);
 }
 
-/* The namespace is being taken down; what is left is freed later. */
+/* Stops the service of a namespace that is being removed. The struct is freed later. */
 static void on_netns_gone(struct lnet_client *client)
 {
 	struct service *s = container_of(client, struct service, client);
@@ -204,7 +206,10 @@ int lst_net_start(struct net *net)
 	return 0;
 }
 
-/* The namespace is held by who asks, so its service stays. */
+/*
+ * Sends a command to the service of the namespace. The caller holds the namespace, so the service
+ * stays.
+ */
 int lst_net_command(struct net *net, struct lst_command *cmd)
 {
 	struct service *s;

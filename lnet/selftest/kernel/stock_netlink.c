@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The generic netlink family of stock's lst: it creates, shows and ends sessions, and shows groups.
- * The key of a session is the netlink port of the caller. Its features are the version of the
- * request.
+ * The generic netlink family of stock's lst. It creates, shows and ends sessions, and shows groups.
+ * The key of a session is the netlink port of the caller. The features of a session are the version
+ * of the request.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -30,7 +30,7 @@ static struct lnet_nlbuf reply_writer_make(const struct nlmsghdr *nlh, u32 porti
 				      .version = LNET_LST_FAMILY_VERSION };
 }
 
-/* Runs the command in @s, and takes its words over. */
+/* Runs the command in @s, and takes over the memory of its words. */
 static struct lst_asked *stock_command_run(struct sk_buff *skb, struct lst_stock *s)
 {
 	struct lst_asked *q;
@@ -122,7 +122,8 @@ static int on_session(struct sk_buff *skb, struct genl_info *info)
 struct dump {
 	struct lst_asked *q;
 	struct lst_stock_filter *filter;	/* NULL: only names */
-	u32 nr_filters, next;		/* next: item, its place, and whether the table was sent */
+	/* next, at: where to continue; begun: the table was sent */
+	u32 nr_filters, next;
 	u32 at;
 	bool begun;
 };
@@ -152,7 +153,10 @@ static int dump_begin(struct netlink_callback *cb, struct lst_asked *q, struct d
 	}
 	d->q = q;
 	cb->args[0] = (long)d;
-	/* A group is one message, and its nodes are about as long there as here. */
+	/*
+	 * Each group is sent as one message. Its nodes need about as many bytes in the message as
+	 * in memory.
+	 */
 	cb->min_dump_alloc = clamp_t(u32, 2 * q->cmd.used, DUMP_MIN, DUMP_MAX);
 	*dp = d;
 	return 0;
@@ -222,7 +226,7 @@ static int on_groups_start(struct netlink_callback *cb)
 	}
 	if (rc || !nr)
 		kfree(filter);
-	if (rc == -ESRCH || rc == -ENOENT) {	/* stock does not distinguish these two */
+	if (rc == -ESRCH || rc == -ENOENT) {	/* stock reports both errors as "no groups" */
 		NL_SET_ERR_MSG(cb->extack, "No groups found");
 		rc = -ENOENT;
 	}
@@ -233,7 +237,7 @@ static int on_groups_start(struct netlink_callback *cb)
 	return 0;
 }
 
-/* Writes one group. False: no room, and nothing was written. */
+/* Writes one group. False: the message has not enough space, and is unchanged. */
 static bool group_write(struct lnet_nlbuf *w, struct dump *d, const struct lst_view_group *view)
 {
 	u32 before = w->len;
@@ -278,7 +282,10 @@ static const struct genl_ops operations[] = {
 	  .dumpit = on_groups, .done = on_dump_done },
 };
 
-/* Multicast groups without messages: stock's tool looks up the group of a document's top key. */
+/*
+ * Multicast groups to which no messages are sent. Stock's tool looks for a group that has the name
+ * of a document's top key.
+ */
 static const struct genl_multicast_group groups[] = {
 	{ .name = "sessions" }, { .name = "groups" },
 };

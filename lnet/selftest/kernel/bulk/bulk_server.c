@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* bulk_server.ko: modprobe bulk_server size=1M count=32 serves bulk; /proc/bulk_server tells. */
+/*
+ * bulk_server.ko: serves bulk transfers, and shows counts in /proc/bulk_server. Example: modprobe
+ * bulk_server size=1M count=32
+ */
 #include <linux/module.h>
 #include "../alone.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * bulk_write.ko: modprobe bulk_write size=1M loop=4096 target="10.0.0.2 10.0.0.3" sends to
- * bulk_server; /proc/bulk_write tells.
+ * bulk_write.ko: sends bulk data to bulk_server, and shows counts in /proc/bulk_write. Example:
+ * modprobe bulk_write size=1M loop=4096 target="10.0.0.2 10.0.0.3"
  */
 #include <linux/module.h>
 #include "../alone.h"
