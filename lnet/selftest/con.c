@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Commands to the console: arguments in, text out, and steps with requests to nodes. */
+/*
+ * Executes commands to the console: reads their arguments, sends requests to nodes in steps, and
+ * writes a text as reply.
+ */
 #include "con.h"
 
 #define TEXT_MIN	512U
@@ -62,7 +65,7 @@ static bool text_grow(struct lst_command *user, u32 more)
 	return true;
 }
 
-/* A zero byte follows; the length does not include it. */
+/* Appends @data to the reply, and a zero byte that the length of the reply does not include. */
 static void command_append(struct lst_command *user, const void *data, u32 len)
 {
 	if (user->used + len + 1 > user->size && !text_grow(user, len)) {
@@ -115,7 +118,7 @@ static void rpcs_free(struct con_cmd *cmd, struct list_head *list)
 	INIT_LIST_HEAD(list);
 }
 
-/* Ownership of the command returns to the user with done(). */
+/* Calls done(), which returns ownership of the command to its sender. */
 static void finish_run(struct lst_job *job)
 {
 	struct con_cmd *cmd = container_of(job, struct con_cmd, job);
@@ -141,7 +144,7 @@ void con_finish_locked(struct con_cmd *cmd, int rc)
 	lst_queue_locked(cmd->st, &cmd->job, finish_run);
 }
 
-/* The next step, after all nodes have replied. */
+/* Runs the next step of a command, after all nodes have replied. */
 static void step_locked(struct con_cmd *cmd)
 {
 	int rc;
@@ -255,7 +258,10 @@ u32 con_say_errors(struct con_cmd *cmd, const char *what)
 	return nr;
 }
 
-/* Lists commands in progress, with requests sent and open. Does not keep the session alive. */
+/*
+ * Lists the commands in progress, with the numbers of sent and of unanswered requests. This command
+ * does not keep the session alive.
+ */
 int con_progress(struct con_cmd *cmd)
 {
 	const struct con_cmd *other;
@@ -300,7 +306,7 @@ static bool is_free(const struct verb *verb)
 	       verb->run == con_alone_stop || verb->run == con_alone_tally;
 }
 
-/* Finds the session that the key of the request selects. Some verbs need none. */
+/* Finds the session that the argument "key" selects. Some verbs need no session. */
 static int verb_begin_locked(struct con_cmd *cmd, const struct verb *verb)
 {
 	struct con_session *s = cmd->st->con;

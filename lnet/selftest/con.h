@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Inside the console of a self-test: session, nodes, groups, batches, commands in progress. */
+/* Internals of a self-test console: session, nodes, groups, batches, commands in progress. */
 #ifndef LNET_SELFTEST_CON_H
 #define LNET_SELFTEST_CON_H
 
 #include "drill.h"
 
 /*
- * The service's lock protects all of it. A command runs in steps. Each step sends requests to
- * nodes; the next step runs when all nodes have replied or timed out. Other commands run in
- * between, so each step finds the objects of the command by name again.
+ * The service's lock protects all objects of the console. A command runs in steps. Each step sends
+ * requests to nodes; the next step runs when all nodes have replied or timed out. Other commands
+ * may run between two steps. So each step looks up its objects by name again.
  */
 
 #define CON_NODES_MAX	65536U
 #define CON_TIMEOUT	300U		/* seconds without a command, after which a session ends */
 #define CON_WAIT	30U		/* seconds for nodes to reply */
-#define CON_PINGER		8U		/* seconds between checks for idle nodes, at most */
+#define CON_PINGER		8U		/* maximum seconds between checks for idle nodes */
 
 #define UNIT(name)
 #define NODE(name, number, text)	CON_NODE_##name = number,
@@ -33,12 +33,15 @@ enum con_batch_state {
 #undef NODE
 #undef BATCH
 
-/* Clock of a node: its offset from the console's clock, with the error bound in both directions. */
+/*
+ * The clock of a node: its offset from the console's clock, and the error bound, which applies in
+ * both directions.
+ */
 struct con_clock {
 	bool known;
 	s64 off_ns;
 	u64 error_ns;
-	u64 at_ns;			/* when it was measured, on the console's clock */
+	u64 at_ns;			/* time of the measurement, on the console's clock */
 	u32 steps;			/* how often it jumped */
 };
 
@@ -47,12 +50,14 @@ struct con_node {
 	struct lnet_process id;
 	u32 refs;			/* held by groups and requests */
 	u8 state;			/* enum con_node_state */
-	bool pinged;			/* the pinger's request is in flight */
-	u32 mark;			/* con_stock.c: number of the last list with this node */
-	u64 heard_ns;			/* time of its last reply in this session */
-	u64 epoch;			/* the last one it reported; 0: none */
+	bool pinged;			/* a keepalive request is in flight */
+	u32 mark;			/* number of the last list in con_stock.c with this node */
+	u64 heard_ns;			/* time of the node's last reply in this session */
+	u64 epoch;			/* last epoch that the node reported; 0: none */
 	u32 lease;			/* seconds, as the node reported */
-	/* The session that the node reported. A name may be missing and is queried later. */
+	/*
+	 * The session that the node reported. If the name is missing, the console queries it later.
+	 */
 	char owner[LST_NAME];
 	u64 owner_nid;
 	struct con_clock clock;
@@ -65,7 +70,7 @@ struct con_group {
 	struct con_node **node;
 };
 
-/* Senders and receivers of a test, as a file lists them. */
+/* Senders and receivers of a test, as the lines of a file list them. */
 struct con_pair {
 	struct lnet_process from, to;
 };
@@ -86,7 +91,8 @@ struct con_test {
 	struct lst_bytes_param bytes;
 	struct con_group *from, *to;
 	bool stop_onerr;
-	struct lst_plan *plan;		/* of a drill, else NULL; its list of nodes is not used */
+	/* plan of a drill, else NULL; its list of nodes is not used */
+	struct lst_plan *plan;
 	struct con_map *map;		/* of LST_MAP_LISTED, else NULL */
 	u32 key;			/* unique among the tests of a session */
 };
@@ -97,7 +103,7 @@ struct con_batch {
 	u64 bid;
 	u8 state;			/* enum con_batch_state */
 	u32 nr_tests;
-	u64 start_ns;			/* common start of all nodes; 0: each on receipt */
+	u64 start_ns;			/* common start of all nodes; 0: each starts on receipt */
 	struct list_head tests;
 };
 
@@ -106,8 +112,8 @@ struct con_session {
 	u64 generation;
 	char name[LST_NAME];
 	u32 key, timeout, feats, nr_nodes;
-	u32 lease;			/* seconds that nodes stay without a console message */
-	bool force;			/* nodes in another session are taken over */
+	u32 lease;			/* seconds that a node stays without a console message */
+	bool force;			/* this session takes over nodes of other sessions */
 	u64 used_ns, pinger_ns;
 	u64 next_bid;
 	u32 next_key;			/* of tests */
@@ -117,14 +123,14 @@ struct con_session {
 
 struct con_cmd;
 
-/* A request of a command to a node. */
+/* A request that a command sends to a node. */
 struct con_rpc {
 	struct lst_rpc rpc;
 	struct list_head link;
 	struct con_cmd *cmd;
 	struct con_node *node;
 	void *bulk;
-	u32 key;			/* context of the sender of the request */
+	u32 key;			/* number by which the sender finds this request */
 	int rc;				/* 0: @rpy is a reply */
 	struct lst_msg rpy;
 };
@@ -134,20 +140,24 @@ struct con_cmd {
 	struct list_head link;			/* st->commands */
 	struct lst_job job;
 	struct lst_command *user;
-	u64 generation;			/* of the session that the command is for */
-	u64 own_nid;			/* first NID of this node, four-byte form; 0: it has none */
+	u64 generation;			/* generation of the session that the command is for */
+	u64 own_nid;			/* first NID of this node in four-byte form; 0: none */
 	u64 timeout_ns;
 	struct list_head asked, answered;	/* con_rpc */
-	struct list_head kept;			/* replies of an earlier step, for a later one */
-	u32 nr_asked, nr_left;			/* of this step; left: have not replied */
+	struct list_head kept;			/* replies that a later step needs */
+	/* requests of this step; requests without a reply */
+	u32 nr_asked, nr_left;
 	u32 round;			/* of clock measurements */
 	u64 step_ns, slowest_ns;	/* start of the last step; duration of the slowest step */
-	int (*next)(struct con_cmd *cmd);	/* lock held; returns like a verb */
+	int (*next)(struct con_cmd *cmd);	/* called with the lock; returns like a verb */
 };
 
 /* ---- con.c ----------------------------------------------------------------------------------- */
 
-/* Returns the value of an argument, or NULL. *@pos: position to continue, NULL at first. */
+/*
+ * Returns the value of the argument @name, or NULL. *@pos is NULL at first. The next call continues
+ * at *@pos.
+ */
 const char *con_word(const struct con_cmd *cmd, const char *name, const char **pos);
 static inline const char *con_text(const struct con_cmd *cmd, const char *name)
 {
@@ -155,34 +165,39 @@ static inline const char *con_text(const struct con_cmd *cmd, const char *name)
 
 	return con_word(cmd, name, &pos);
 }
-/* Returns 0 and *@value, which is unchanged if the argument is missing; -EINVAL. */
+/*
+ * Reads the argument @name into *@value. If the argument is missing, *@value is unchanged. Returns
+ * 0 or -EINVAL.
+ */
 int con_number(const struct con_cmd *cmd, const char *name, s64 lo, s64 hi, s64 *value);
 /* Appends to the reply. */
 void con_say(struct con_cmd *cmd, const char *fmt, ...) __printf(2, 3);
-/* con_say() for callers whose reply is in memory (stock.h); con_say() ignores such callers. */
+/*
+ * As con_say(), but for callers with a reply in memory (stock.h). con_say() ignores such callers.
+ */
 void con_put(struct con_cmd *cmd, const void *data, u32 len);
 
 /* All need the lock. */
 struct con_session *con_session(const struct con_cmd *cmd);	/* NULL: the session has ended */
 /*
- * Sends a request to @node; its reply is on cmd->answered in the next step. The node may fetch
- * @bulk meanwhile; kfree() frees @bulk at the end. 0, -ENOMEM.
+ * Sends a request to @node. In the next step, cmd->answered contains its reply. Until the request
+ * ends, the node may fetch @bulk, which kfree() then frees. Returns 0 or -ENOMEM.
  */
 int con_ask(struct con_cmd *cmd, struct con_node *node, struct lst_msg *req, void *bulk,
 	    u32 bulk_len);
-/* Like con_ask(), but @node puts @len bytes into r->bulk. NULL: no memory. */
+/* As con_ask(), but @node puts @len bytes into the member `bulk' of the result. NULL: no memory. */
 struct con_rpc *con_ask_put(struct con_cmd *cmd, struct con_node *node, struct lst_msg *req,
 			    u32 len);
-/* Queues a job that runs @next when all nodes have replied. Returns -EINPROGRESS. */
+/* Schedules @next, which runs when all nodes have replied. Returns -EINPROGRESS. */
 int con_then(struct con_cmd *cmd, int (*next)(struct con_cmd *cmd));
-/* Returns the number of failed replies, and lists them as "errors". */
+/* Appends the failed replies to the reply as the list "errors". Returns their number. */
 u32 con_say_errors(struct con_cmd *cmd, const char *what);
-/* Decrements nr_left; at 0 the next step runs. */
+/* Decrements nr_left. At 0, the next step of the command runs. */
 void con_answered(struct con_cmd *cmd);
-/* -errno of the transfer, or the error that the node reported */
+/* Returns -errno of the transfer, or the error that the node reported. */
 int con_rpc_error(const struct con_rpc *r);
 
-/* Ends a verb that returned -EINPROGRESS. */
+/* Ends a command whose verb returned -EINPROGRESS. */
 void con_finish_locked(struct con_cmd *cmd, int rc);
 
 /* ---- con_node.c ------------------------------------------------------------------------------ */
@@ -191,7 +206,8 @@ struct con_node *con_node_get(struct con_session *s, const struct lnet_process *
 struct con_node *con_node_find(struct con_session *s, const struct lnet_nid *nid);
 void con_node_hold(struct con_node *node);
 void con_node_put(struct con_session *s, struct con_node *node);
-bool con_name_ok(const char *name);	/* for a session, group or batch; false for NULL */
+/* Is @name valid as the name of a session, group or batch? False for NULL. */
+bool con_name_ok(const char *name);
 /* Updates @node from a reply. */
 void con_node_heard(struct lst *st, struct con_node *node, const struct lst_rpc *rpc, int rc,
 		    const struct lst_msg *rpy);
@@ -213,20 +229,23 @@ struct con_batch *con_batch_new(struct con_session *s, const char *name);
 void con_batch_free(struct con_batch *batch);
 void con_test_say(struct con_cmd *cmd, const struct con_test *test);
 u32 con_nr_active(const struct con_group *group);
-/* Appends the test to the batch; finds groups by name. 0, -ENOENT, -EINVAL. */
+/* Appends @test to @batch. Finds the groups of the test by name. Returns 0, -ENOENT or -EINVAL. */
 int con_test_link(struct con_cmd *cmd, struct con_batch *batch, struct con_test *test);
 struct con_test *con_test_last(struct con_cmd *cmd, struct con_batch **batchp);
 
 /*
- * Sends @req once to each active client, or each server, of one test or of all tests of a batch
- * (@index 0). 0, -ENOMEM.
+ * Sends @req once to each active client, or with @server to each active server, of test @index of
+ * the batch. @index 0 selects all tests. Returns 0 or -ENOMEM.
  */
 int con_batch_ask(struct con_cmd *cmd, struct con_batch *batch, u32 index, bool server,
 		  const struct lst_msg *req);
 
 /* ---- con_start.c ----------------------------------------------------------------------------- */
 
-/* Updates @clock: the node read its clock at a time between two times of the console. */
+/*
+ * Updates @clock: the node read @told_ns on its clock, between @asked_ns and @heard_ns on the
+ * console's clock.
+ */
 void con_clock_heard(struct con_clock *clock, u64 asked_ns, u64 told_ns, u64 heard_ns);
 static inline u64 con_clock_here(const struct con_clock *clock, u64 there_ns)
 {
@@ -235,21 +254,26 @@ static inline u64 con_clock_here(const struct con_clock *clock, u64 there_ns)
 
 /* ---- con_drill.c ----------------------------------------------------------------------------- */
 
-/* Converts the arguments of a drill to test->plan, if the test is one. 0, -EINVAL, -ENOMEM. */
+/* If the test is a drill, converts its arguments to test->plan. Returns 0, -EINVAL or -ENOMEM. */
 int con_drill_take(struct con_cmd *cmd, struct con_test *test, const char *type);
-int con_drill_tell(struct con_cmd *cmd);	/* sends the last test of the batch; as a verb */
+/* Sends the last test of the batch to its nodes. Returns like a verb. */
+int con_drill_tell(struct con_cmd *cmd);
 const char *con_drill_type(const struct con_test *test);
 void con_drill_say(struct con_cmd *cmd, const struct lst_plan *plan);
-/* Returns the active nodes of a group; the caller calls kfree(). NULL: no memory. */
+/* Returns the active nodes of a group, which the caller frees with kfree(). NULL: no memory. */
 struct lst_run *con_runs_of(const struct con_group *group, u32 *nr);
 
 /* ---- con_map.c ------------------------------------------------------------------------------- */
 
-/* Reads LST_MAP_LISTED into test->map, reports bad arguments. 0, -ENOENT, -ENOMEM, -EINVAL. */
+/*
+ * Reads a map of the kind LST_MAP_LISTED into test->map, and reports wrong arguments. Returns 0,
+ * -ENOENT, -ENOMEM or -EINVAL.
+ */
 int con_map_take(struct con_cmd *cmd, struct con_test *test);
 /*
- * Returns the nodes that @node sends to, or with @back those that send to it; may be none. Stores
- * the numbers of nodes and runs in @p; the caller calls kfree(). NULL: no memory.
+ * Returns the nodes to which @node sends, or with @back the nodes that send to @node. The result
+ * may have no nodes. Stores the numbers of nodes and runs in @p. The caller frees the result with
+ * kfree(). NULL: no memory.
  */
 struct lst_run *con_map_runs(const struct con_map *map, const struct con_node *node, bool back,
 			     struct lst_plan *p);
@@ -257,14 +281,18 @@ void con_map_say(struct con_cmd *cmd, const struct con_map *map);
 
 /* ---- con_stock.c ----------------------------------------------------------------------------- */
 
-/* Appends a result for each node of the last step to a reply in memory. */
+/* Appends a result for each node of the last step to the reply in memory. */
 void con_stock_end(struct con_cmd *cmd);
 
 /* ---- con_tree.c ------------------------------------------------------------------------------ */
 
-/* Removes the nodes of a tree, if there is one, from the session before the next step. */
+/*
+ * If the session has a tree, removes the nodes of the tree from the session before the next step.
+ */
 void con_tree_end(struct con_cmd *cmd);
-/* Does the batch have tests of the tree? Groups and the tree cannot both have tests in a batch. */
+/*
+ * Does the batch have tests of the tree? A batch cannot have both tests of groups and of the tree.
+ */
 bool con_tree_has(const struct con_cmd *cmd, const struct con_batch *batch);
 
 /* ---- con_tally.c ----------------------------------------------------------------------------- */
@@ -277,7 +305,8 @@ void con_tally_say(struct con_cmd *cmd, const char *batch, u32 test, const char 
 
 void con_session_free(struct lst *st);
 u64 con_own_nid(struct lst *st);		/* without the lock */
-u64 con_session_work(struct lst *st, u64 now);	/* pinger and idle time; next deadline */
+/* Sends keepalive requests, and ends an idle session. Returns the next deadline. */
+u64 con_session_work(struct lst *st, u64 now);
 
 #define VERB(name, changes)	int con_##name(struct con_cmd *cmd);
 #include "verbs.def"

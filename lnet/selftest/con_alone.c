@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * A test without a console. Servers serve each client of the same test; clients send to the servers
- * in their command. All such nodes are in one session, whose fixed ID belongs to no console.
+ * that their command names. All such nodes are in one session, whose fixed ID belongs to no
+ * console.
  */
 #include "con.h"
 #include "drill.h"
@@ -15,14 +16,19 @@ struct alone {
 	struct lst_job job;
 	struct con_cmd *cmd;
 	struct lst_plan plan;
-	u32 nr_hauls;			/* of a server: transfers at one time; 0: any number */
+	/* of a server: maximum concurrent transfers; 0: any number */
+	u32 nr_hauls;
 	u32 rest;
-	u32 lease;			/* seconds without a query of its counts; 0: endless */
+	/* seconds without a query of the counts, until the test ends; 0: endless */
+	u32 lease;
 };
 
 /* ---- arguments ------------------------------------------------------------------------------- */
 
-/* Both sides compute the same tag from equal arguments; a server rejects an unknown tag. */
+/*
+ * Client and server compute the same tag from equal arguments. A server rejects requests with
+ * another tag.
+ */
 static u64 alone_tag_of(const struct lst_plan *p)
 {
 	u64 tag = lst_mix(p->size + lst_mix(p->mode + lst_mix(p->off)));
@@ -31,7 +37,7 @@ static u64 alone_tag_of(const struct lst_plan *p)
 	       1U << 31;
 }
 
-/* Divides the requests to each server among the parts. */
+/* Divides the requests to each server among the parallel parts of the test. */
 static void share_loop(struct alone *a)
 {
 	struct lst_plan *p = &a->plan;
@@ -69,7 +75,9 @@ static int take_servers(struct alone *a)
 	return 0;
 }
 
-/* Arguments: those of bulk tests (plan.def), server (0, 1), count, lease, nid (any number). */
+/*
+ * Arguments: those of bulk tests (plan.def), server (0 or 1), count, lease, and any number of nid.
+ */
 static int alone_args_read(struct alone *a)
 {
 	struct con_test test = { 0 };
@@ -187,7 +195,7 @@ static void alone_flow_print(struct con_cmd *cmd, const char *name, const struct
 		(unsigned long long)flow->last_ns);
 }
 
-/* A query renews the lease of the session. */
+/* Replies with the counts of the test. This query renews the lease of the session. */
 int con_alone_tally(struct con_cmd *cmd)
 {
 	struct lst_test *test = test_of(cmd->st);

@@ -170,7 +170,7 @@ int con_run(struct con_cmd *cmd)
 		return -ENOENT;
 	if (con_number(cmd, "timeout", 0, S32_MAX, &timeout))
 		return -EINVAL;
-	if (!batch->nr_tests)		/* stock's lst expects that this succeeds */
+	if (!batch->nr_tests)		/* an empty batch fails, except for stock's lst */
 		return cmd->user->memory ? 0 : -EINVAL;
 	batch->start_ns = 0;
 	rc = batch_request(cmd, batch, LST_BATCH_RUN, 0, (u32)timeout, false);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Adds a drill at the console: to the servers, then to the clients; for two ways, both again. */
+/*
+ * Adds a drill at the console: first to the servers, then to the clients. If the drill has two
+ * ways, adds a second test in the opposite direction.
+ */
 #include "con.h"
 
 const char *con_drill_type(const struct con_test *test)
@@ -9,7 +12,7 @@ const char *con_drill_type(const struct con_test *test)
 	return test->plan->what == LST_WHAT_PING ? "ping" : "bulk";
 }
 
-/* All arguments of the test, including defaults. */
+/* Writes all arguments of the test, including defaults. */
 void con_drill_say(struct con_cmd *cmd, const struct lst_plan *plan)
 {
 	u32 i;
@@ -65,7 +68,7 @@ static int drill_plan_send(struct con_cmd *cmd, struct con_node *node, const str
 	return con_ask(cmd, node, &req, buf, len);
 }
 
-/* Each client receives only its own servers, and sends to all of them. */
+/* Sends a client the plan with its own servers only. The client sends to all of them. */
 static int tell_listed(struct con_cmd *cmd, struct con_node *node, const struct con_map *map,
 		       const struct lst_plan *plan)
 {
@@ -97,7 +100,10 @@ static int tell_group(struct con_cmd *cmd, const struct con_group *group, struct
 	return rc;
 }
 
-/* A node taken over may still receive requests for tests of its old session, with other tags. */
+/*
+ * Returns the tag of a test. Tags of two sessions differ, because a node that was taken over may
+ * still receive requests for tests of its old session.
+ */
 static u32 drill_tag_of(const struct con_session *s, const struct con_test *test)
 {
 	u32 first = (u32)lst_mix(s->sid.nid + lst_mix(s->sid.stamp));
@@ -117,7 +123,7 @@ static void plan_of(const struct con_session *s, const struct con_batch *batch,
 	p->same = test->from == test->to;
 }
 
-/* Adds the same test in the opposite direction, with separate counts. */
+/* Adds a second test in the opposite direction, with separate counts. */
 static int back_add(struct con_cmd *cmd, struct con_batch *batch, const struct con_test *test)
 {
 	struct con_test *back = kmemdup(test, sizeof(*test), GFP_NOWAIT);

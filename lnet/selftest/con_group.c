@@ -92,8 +92,9 @@ static int ask_to_join(struct con_cmd *cmd, struct con_node *node)
 }
 
 /*
- * Sends a second request, with the epoch of the reply, to nodes that created another session since
- * their last reply. So no console takes over a node from a session unknown to it.
+ * Sends a second request to nodes that created another session since their last reply. The second
+ * request has the epoch that the node reported. So no console takes over a node from a session that
+ * the console does not know.
  */
 static int group_join_retry(struct con_cmd *cmd, int (*next)(struct con_cmd *cmd))
 {
@@ -114,7 +115,7 @@ static int group_join_retry(struct con_cmd *cmd, int (*next)(struct con_cmd *cmd
 	return con_then(cmd, next);
 }
 
-/* All nodes that received a request become members. Prints errors, and counts active nodes. */
+/* Adds all nodes that received a request to the group. Prints errors, and counts active nodes. */
 static int joined(struct con_cmd *cmd)
 {
 	struct con_session *s = con_session(cmd);
@@ -138,7 +139,10 @@ static int asked(struct con_cmd *cmd)
 	return group_join_retry(cmd, joined);
 }
 
-/* A node that joined through another group receives no second request, as it counts requests. */
+/*
+ * Sends no second request to a node that joined through another group, because nodes count the join
+ * requests.
+ */
 static int member(struct con_cmd *cmd, struct con_group *group, const struct lnet_process *id)
 {
 	struct con_node *node = con_node_get(con_session(cmd), id);
@@ -220,7 +224,10 @@ static int refresh(struct con_cmd *cmd, const struct con_group *group)
 
 #define STATES_ALL	(CON_NODE_ACTIVE | CON_NODE_BUSY | CON_NODE_DOWN | CON_NODE_UNKNOWN)
 
-/* "invalid" means all states except active. Callers with numbers use `states' instead. */
+/*
+ * Removes nodes by state. The state "invalid" means all states except active. `states' is a set of
+ * states as a number.
+ */
 static int group_clean(struct con_cmd *cmd, struct con_group *group)
 {
 	const char *text = con_text(cmd, "state");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Senders and receivers of a test, from the lines of a file. */
+/* Reads senders and receivers of a test from the lines of a file. */
 #include "con.h"
 
 enum side { FROM, TO };
@@ -9,10 +9,11 @@ struct scan {
 	const char *at;			/* rest of the line */
 	u32 line, word;			/* both numbers, from 1 */
 	const struct con_group *group[2];
-	u32 found[2];			/* index of the last node, as lists mostly are in order */
+	/* index of the node found last: most lists are in group order */
+	u32 found[2];
 	bool same;
-	u64 *seen;			/* hash table of pairs, open addressing; 0: free */
-	u32 mask;			/* entries of the table less 1 */
+	u64 *seen;			/* hash table of pairs, open addressing; 0: free entry */
+	u32 mask;			/* entries of the table minus 1 */
 };
 
 static int bad(const struct scan *s, const char *why, const char *more)
@@ -26,7 +27,9 @@ static bool is_space(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* False: the line ends. Returns "?" for a word that is longer than any name. */
+/*
+ * Reads the next word of the line. False: there is none. A word longer than any name becomes "?".
+ */
 static bool word_next(struct scan *s, char word[LNET_NIDSTR_SIZE])
 {
 	u32 len = 0;
@@ -55,7 +58,7 @@ static u32 group_index_of(const struct con_group *group, const struct lnet_nid *
 	return U32_MAX;
 }
 
-/* A NID, or an index in the group, from 0. */
+/* Finds the node that @word names: a NID, or an index in the group, from 0. */
 static int scan_node_find(struct scan *s, enum side side, const char *word, u32 *ix)
 {
 	const struct con_group *group = s->group[side];
@@ -132,7 +135,10 @@ static int line_take(struct scan *s, struct con_map *map, const char *text)
 	return rc;
 }
 
-/* A bound of the pairs in the lines: each follows a space. */
+/*
+ * Returns an upper bound of the number of pairs. Each pair needs a space in a line, so the function
+ * counts spaces.
+ */
 static u32 map_pairs_bound(const struct con_cmd *cmd)
 {
 	const char *pos = NULL, *text;
@@ -154,7 +160,10 @@ static int lines_take(struct scan *s, struct con_map *map)
 	return rc ? rc : map->nr ? 0 : bad(s, "nobody sends", "");
 }
 
-/* send=LINE CLIENT SERVER...: any number; one wrong line rejects the test. */
+/*
+ * Reads the arguments send=LINE CLIENT SERVER..., any number of them. One wrong line rejects the
+ * test.
+ */
 int con_map_take(struct con_cmd *cmd, struct con_test *test)
 {
 	struct con_session *session = con_session(cmd);

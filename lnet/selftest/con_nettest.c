@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* NETTEST at the console: prepares and starts all nodes of a group, reads results of node 0. */
+/*
+ * NETTEST at the console: prepares and starts all nodes of a group, and reads the results of node
+ * 0.
+ */
 #include "con.h"
 #include "nettest_serve.h"
 
@@ -12,7 +15,7 @@ static struct lst_msg nettest_req_make(const struct con_session *s, enum lst_net
 				 .nettest_req = { .sid = s->sid, .opc = opc, .run = run } };
 }
 
-/* Sends a request to the nodes that accepted the one of the previous step. */
+/* Sends a request to the nodes that accepted the request of the previous step. */
 static int nettest_request_next(struct con_cmd *cmd, enum lst_nettest_opc opc)
 {
 	const struct con_rpc *r;
@@ -30,7 +33,7 @@ static int nettest_request_next(struct con_cmd *cmd, enum lst_nettest_opc opc)
 
 /* ---- nettest --------------------------------------------------------------------------------- */
 
-/* The bits of patterns are those of nettest.def. */
+/* Reads the plan from the arguments. Bit N of "patterns" is pattern N of nettest.def. */
 static int plan_take(struct con_cmd *cmd, struct lst_nettest_plan *p)
 {
 	struct nettest_plan *plan = &p->plan;
@@ -81,7 +84,10 @@ static int nettest_all_started(struct con_cmd *cmd)
 	return 0;
 }
 
-/* A node without a reply may have begun also; the end of its session or its next run ends it. */
+/*
+ * If a node did not reply, stops the run at the other nodes. The unresponsive node may also have
+ * begun the run. At that node, the end of its session, or its next run, ends this run.
+ */
 static int begun(struct con_cmd *cmd)
 {
 	int rc;
@@ -110,8 +116,8 @@ static int begin_node(struct con_cmd *cmd, struct con_node *node,
 }
 
 /*
- * group, least, most, step, factor, repeats, times, check, patterns, matrix=1; noise, noise_pairs,
- * noise_depth
+ * Arguments: group, least, most, step, factor, repeats, times, check, patterns, matrix=1, noise,
+ * noise_pairs, noise_depth.
  */
 int con_nettest(struct con_cmd *cmd)
 {
@@ -229,7 +235,10 @@ static int state_read(struct con_cmd *cmd)
 	return con_then(cmd, rows_read);
 }
 
-/* nid (node 0), run, from; nodes, matrix: as in the command nettest */
+/*
+ * Arguments: nid (of node 0), run, from. The arguments nodes and matrix are as in the command
+ * nettest.
+ */
 int con_nettest_read(struct con_cmd *cmd)
 {
 	struct reading in;
@@ -245,7 +254,7 @@ int con_nettest_read(struct con_cmd *cmd)
 
 /* ---- nettest_stop ---------------------------------------------------------------------------- */
 
-/* group, run: stops this run at the nodes that have it */
+/* Stops a run at the nodes that have it. Arguments: group, run. */
 int con_nettest_stop(struct con_cmd *cmd)
 {
 	struct con_group *group = con_group_find(con_session(cmd), con_text(cmd, "group"));

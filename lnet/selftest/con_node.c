@@ -82,7 +82,9 @@ void con_node_hold(struct con_node *node)
 	node->refs++;
 }
 
-/* @s NULL: the session has ended, and @node is not in its list. */
+/*
+ * Drops a reference to @node. If @s is NULL, the session has ended, and @node is not in its list.
+ */
 void con_node_put(struct con_session *s, struct con_node *node)
 {
 	if (--node->refs)
@@ -93,7 +95,10 @@ void con_node_put(struct con_session *s, struct con_node *node)
 	kfree(node);
 }
 
-/* The console prints names in quotes; a name that a node reports may have any bytes. */
+/*
+ * May a name have this character? The console prints names in quotes, but nodes may report names
+ * with any bytes.
+ */
 static bool char_is_plain(char c)
 {
 	return c >= ' ' && c < 0x7f && c != '"' && c != '\\';
@@ -121,7 +126,7 @@ static void owner_set(struct con_node *node, const char *name)
 			*c = '?';
 }
 
-/* The state of a node, from its reply to MAKE_SESSION or DEBUG. */
+/* Returns the state of a node, from its reply to MAKE_SESSION or DEBUG. */
 static u8 state_told(const struct lst *st, const struct lst_sid *sid, u32 status)
 {
 	if (lst_sid_same(sid, &st->con->sid))
@@ -137,7 +142,7 @@ static u8 owner_told(struct lst *st, struct con_node *node, const struct lst_sid
 	return state_told(st, sid, status);
 }
 
-/* Another console has taken over the node; this reply does not contain the name of its session. */
+/* Another console has taken over the node. The reply of the node does not name the new session. */
 static void node_taken_over(struct con_node *node)
 {
 	node->state = CON_NODE_BUSY;

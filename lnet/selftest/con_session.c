@@ -13,7 +13,7 @@ static void batches_free(struct con_session *s)
 		con_batch_free(batch);
 }
 
-/* A node that requests reference is freed with the last of them. */
+/* Frees the session. If requests reference a node, the last of these requests frees the node. */
 void con_session_free(struct lst *st)
 {
 	struct con_session *s = st->con;
@@ -32,7 +32,7 @@ void con_session_free(struct lst *st)
 	kfree(s);
 }
 
-/* Requests all active nodes to leave the session. */
+/* Sends all active nodes a request to leave the session. */
 static void remove_all(struct con_cmd *cmd)
 {
 	struct con_session *s = con_session(cmd);
@@ -63,13 +63,16 @@ int con_end_session(struct con_cmd *cmd)
 
 /* ---- creating -------------------------------------------------------------------------------- */
 
-/* Short enough for a second query of a node that is first queried at half of its lease. */
+/*
+ * Returns the interval of keepalive checks. A node is queried first at half of its lease. The
+ * interval is short enough for a second query before the lease ends.
+ */
 static u64 pinger_ns(const struct con_session *s)
 {
 	return (u64)min(CON_PINGER, s->lease / 4) * NSEC_PER_SEC;
 }
 
-/* The NID of this node in session IDs: its first one with a four-byte form. */
+/* Returns the NID that identifies this node in session IDs: its first NID with a four-byte form. */
 u64 con_own_nid(struct lst *st)
 {
 	struct lnet_process id;
@@ -81,7 +84,7 @@ u64 con_own_nid(struct lst *st)
 	return 0;
 }
 
-/* name, key, timeout, lease, feats, force */
+/* Arguments: name, key, timeout, lease, feats, force. */
 static int session_create(struct con_cmd *cmd)
 {
 	const char *name = con_text(cmd, "name");
@@ -124,7 +127,7 @@ static int made_by_force(struct con_cmd *cmd)
 	return session_create(cmd);
 }
 
-/* name, key, timeout, lease, feats, force */
+/* Arguments: name, key, timeout, lease, feats, force. */
 int con_new_session(struct con_cmd *cmd)
 {
 	struct con_session *s = cmd->st->con;
@@ -168,7 +171,10 @@ static void quiet_done(struct lst_command *user)
 	kfree(user);
 }
 
-/* A command of the console itself. NULL: no memory; the next period retries. */
+/*
+ * Creates a command that the console sends itself. NULL: no memory; the console retries in the next
+ * period.
+ */
 static struct con_cmd *own_command(struct lst *st)
 {
 	struct lst_command *user = kzalloc(sizeof(*user), GFP_NOWAIT);
@@ -203,7 +209,10 @@ static int session_nodes_pinged(struct con_cmd *cmd)
 	return 0;
 }
 
-/* True after half of a lease without contact, or with unknown owner. A node down may be back. */
+/*
+ * Is a keepalive query of @node due? True after half of a lease without contact, or if the node's
+ * owner is unknown. A node that is down is queried also, because it may respond again.
+ */
 static bool node_is_idle(const struct con_session *s, const struct con_node *node, u64 now)
 {
 	u32 lease = node->lease ? min(node->lease, s->lease) : s->lease;

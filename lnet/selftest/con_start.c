@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Starts the clients of a batch at one time. Measures their clocks, sends each the start time on
- * its own clock, and queries the actual starts later.
+ * Starts the clients of a batch at one time. Measures their clocks, sends each client the start
+ * time on the client's clock, and queries the actual start times later.
  */
 #include "con.h"
 
 #define ROUNDS		8U
 #define AHEAD_MIN_NS	(20ULL * NSEC_PER_MSEC)
-#define DRIFT		5000U		/* maximum drift of two clocks: one part in so many */
+#define DRIFT		5000U		/* maximum drift of two clocks: one part in DRIFT */
 
 /* ---- clocks ---------------------------------------------------------------------------------- */
 
@@ -16,7 +16,10 @@ static u64 clock_distance(s64 a, s64 b)
 	return a < b ? (u64)b - (u64)a : (u64)a - (u64)b;
 }
 
-/* The node read its clock between the two times, so half of their difference is the error. */
+/*
+ * The node read its clock between @asked_ns and @heard_ns, so half of their difference is the
+ * error.
+ */
 void con_clock_heard(struct con_clock *clock, u64 asked_ns, u64 told_ns, u64 heard_ns)
 {
 	u64 half = (heard_ns - asked_ns) / 2, error = half + 1;
@@ -75,7 +78,7 @@ static int called_off(struct con_cmd *cmd)
 	return 0;
 }
 
-/* Cancels the start at the nodes. */
+/* Cancels the scheduled start at the nodes. */
 static int call_off(struct con_cmd *cmd, struct con_batch *batch)
 {
 	const struct con_session *s = con_session(cmd);
@@ -103,7 +106,10 @@ static int start_all_notified(struct con_cmd *cmd)
 	return 0;
 }
 
-/* The clocks are known. The start is so far ahead that all nodes receive the request before. */
+/*
+ * Sends the start time to all nodes, after their clocks were measured. The time is so late that all
+ * nodes receive the request before.
+ */
 static int tell_all(struct con_cmd *cmd, struct con_batch *batch)
 {
 	u64 worst = worst_error(cmd);
@@ -156,7 +162,10 @@ static int clocks_told(struct con_cmd *cmd)
 	return 0;
 }
 
-/* name; skew: in ns; nothing starts if the errors of clocks do not guarantee this skew */
+/*
+ * Arguments: name, skew in ns. If the errors of the clocks do not guarantee this skew, nothing
+ * starts.
+ */
 int con_start(struct con_cmd *cmd)
 {
 	struct con_batch *batch = start_batch_find(cmd);
@@ -217,7 +226,7 @@ static int starts_told(struct con_cmd *cmd)
 	return 0;
 }
 
-/* name: of a batch that the verb start has started */
+/* Argument: name of a batch that the verb start has started. */
 int con_started(struct con_cmd *cmd)
 {
 	struct con_batch *batch = start_batch_find(cmd);

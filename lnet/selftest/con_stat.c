@@ -42,7 +42,10 @@ static void debug_request(struct lst_msg *req, const struct con_session *s)
 	req->debug_req.sid = s->sid;
 }
 
-/* Any node can be queried for its session; only members have counters for this session. */
+/*
+ * Queries one NID. Any node can be queried for its session; only members have counters for this
+ * session.
+ */
 static int ask_nid(struct con_cmd *cmd, const struct lnet_nid *nid, request_fn make)
 {
 	struct con_session *s = con_session(cmd);
@@ -56,7 +59,7 @@ static int ask_nid(struct con_cmd *cmd, const struct lnet_nid *nid, request_fn m
 	if (!node)
 		return -ENOMEM;
 	rc = stat_node_request(cmd, node, make);
-	con_node_put(s, node);		/* the request references it until its reply is read */
+	con_node_put(s, node);		/* the request references the node until its end */
 	return rc;
 }
 
@@ -74,7 +77,10 @@ static int ask_nids(struct con_cmd *cmd, request_fn make)
 	return rc;
 }
 
-/* group, batch (with server), nid (any number); none: all nodes of the session */
+/*
+ * Arguments: group, or batch (with server), or any number of nid. Without arguments: all nodes of
+ * the session.
+ */
 static int ask_named(struct con_cmd *cmd, request_fn make)
 {
 	struct con_session *s = con_session(cmd);

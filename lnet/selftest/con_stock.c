@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Replies of the console in memory, in the layouts of stock.h, instead of text. */
+/* Replies of the console in memory, with the layouts of stock.h, instead of replies as text. */
 #include "con.h"
 #include "stock.h"
 
@@ -39,7 +39,7 @@ static void group_view_append(struct con_cmd *cmd, const struct con_group *group
 		node_view_append(cmd, group->node[i]);
 }
 
-/* Arguments: name, any number; without a name: all groups without their nodes. */
+/* Arguments: any number of name. Without a name: all groups, without their nodes. */
 int con_stock_groups(struct con_cmd *cmd)
 {
 	struct con_session *s = con_session(cmd);
@@ -78,8 +78,8 @@ static void side_add(struct side *side, const struct con_group *group, u32 mark)
 }
 
 /*
- * Collects the nodes of one side of the test @index, 0: of all tests. The caller frees side->node
- * with kfree(), also after -ENOMEM.
+ * Collects the nodes of one side of a test: the servers if @server is set, else the clients. @index
+ * 0: of all tests of the batch. The caller frees side->node with kfree(), also after -ENOMEM.
  */
 static int side_make(struct side *side, struct con_session *s, const struct con_batch *batch,
 		     u32 index, bool server)
@@ -157,8 +157,8 @@ static int batch_put(struct con_cmd *cmd, const struct con_batch *batch, u32 ind
 }
 
 /*
- * Arguments: name (none: all batches without their nodes), test (0: the whole batch), server (1:
- * the server's nodes follow, 0: the clients').
+ * Arguments: name, test, server. Without a name: all batches, without their nodes. Test 0 is the
+ * whole batch. The reply lists the servers if server is 1, else the clients.
  */
 int con_stock_batches(struct con_cmd *cmd)
 {
@@ -182,7 +182,7 @@ int con_stock_batches(struct con_cmd *cmd)
 	return 0;
 }
 
-/* name. A batch with tests stays, because nodes have it too. */
+/* Argument: name. A batch with tests is not deleted, because nodes also have the batch. */
 int con_del_batch(struct con_cmd *cmd)
 {
 	struct con_batch *batch = con_batch_find(con_session(cmd), con_text(cmd, "name"));

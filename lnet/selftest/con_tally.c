@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Counts of tests: queried from nodes, added up, printed. */
+/* Counts of tests: the console queries them from nodes, adds them up, and prints them. */
 #include "con.h"
 
-/* Numbers after the record, see drill.h. */
+/* Indices of the numbers that follow the tally record; see drill.h. */
 enum { ASKED, MAX_ASKED, SERVED, TO, TO_FIRST, TO_LAST, FROM, FROM_FIRST, FROM_LAST, FOUND, BAD_OFF,
        BAD_LEN, BAD_SEQ, NR_NUMBERS };
 
@@ -13,7 +13,7 @@ static u64 rpc_number_at(const struct con_rpc *r, u32 ix)
 
 /* ---- queries --------------------------------------------------------------------------------- */
 
-/* Selects counts: of clients or of servers, of all destinations (0) or of one. */
+/* Selects the counts to query: of clients or of servers, of all destinations (0) or of one. */
 struct which {
 	const struct con_batch *batch;
 	const struct con_test *test;
@@ -158,7 +158,7 @@ static void say_finding(struct con_cmd *cmd, const struct con_rpc *r, bool first
 
 #define FOUND_MAX	16U
 
-/* The first wrong data of each node of a test, clients or servers. */
+/* Prints the first wrong data that each node of a test found, clients or servers. */
 static void say_findings(struct con_cmd *cmd, const struct con_test *test)
 {
 	struct list_head *lists[] = { &cmd->kept, &cmd->answered };
@@ -201,18 +201,21 @@ static void say_servers(struct con_cmd *cmd, const struct con_test *test)
 
 #define FAILED_MAX	64U
 
-/* The records have some KiB each, so the stack cannot hold them. */
+/* Sums of counts, with records of some KiB each. The stack is too small for this struct. */
 struct sum {
 	struct lst_tally all, one;
 	u64 max_asked;
 	struct lst_rail rail[LST_RAILS_MAX];
-	/* Rails that failed: a node that is client and server may report one twice. */
+	/*
+	 * Rails that failed. The list prevents double counts: a node that is client and server may
+	 * report one rail twice.
+	 */
 	struct lst_rail failed[FAILED_MAX];
 	u32 nr_failed;
 	u64 resends;
 };
 
-/* An impossible record counts as none. */
+/* Decodes the record of a reply. A record with impossible values counts as a failed reply. */
 static bool is_record(struct con_rpc *r, struct sum *sum)
 {
 	u32 used;
@@ -229,7 +232,7 @@ static void tally_sum_add(struct sum *sum, const struct con_rpc *r)
 {
 	u64 bad = sum->one.c[LST_T_lost] + sum->one.c[LST_T_corrupt] + sum->one.c[LST_T_refused];
 
-	/* Converts the times of all nodes to the console's clock. */
+	/* Converts times on the node's clock to the console's clock. */
 	if (sum->one.first_ns) {
 		sum->one.first_ns = con_clock_here(&r->node->clock, sum->one.first_ns);
 		sum->one.last_ns = con_clock_here(&r->node->clock, sum->one.last_ns);
@@ -239,7 +242,10 @@ static void tally_sum_add(struct sum *sum, const struct con_rpc *r)
 	sum->max_asked = max(sum->max_asked, rpc_number_at(r, MAX_ASKED));
 }
 
-/* The rail as reported before. NULL: it was not; then it is added, if there is room. */
+/*
+ * Returns @rail if a node reported it before. Otherwise returns NULL, and adds the rail to the list
+ * if the list is not full.
+ */
 static struct lst_rail *rail_was_reported(struct sum *sum, const struct lst_rail *rail)
 {
 	struct lst_rail *r = sum->failed, *end = r + sum->nr_failed;
@@ -266,7 +272,7 @@ static void add_resends(struct sum *sum, const struct lst_rail *rail)
 	}
 }
 
-/* Retransmits of clients and servers of a test. */
+/* Counts the retransmits of the clients and servers of a test. */
 static void count_resends(const struct con_cmd *cmd, const struct con_test *test, struct sum *sum)
 {
 	const struct list_head *lists[] = { &cmd->kept, &cmd->answered };
@@ -331,7 +337,7 @@ static void say_test(struct con_cmd *cmd, const struct con_batch *batch,
 	say_servers(cmd, test);
 }
 
-/* One item for each pair of client and server. */
+/* Writes one item for each pair of client and server. */
 static void say_pairs(struct con_cmd *cmd, const struct con_batch *batch,
 		      const struct con_test *test, struct sum *sum)
 {
@@ -384,7 +390,7 @@ static void say_rail(struct con_cmd *cmd, const struct con_batch *batch,
 	con_say(cmd, "}\n");
 }
 
-/* Servers count no replies, so only their rails that failed are printed. */
+/* Is @rail to be printed? Servers count no replies, so only their failed rails are printed. */
 static bool rail_is_reported(struct sum *sum, const struct lst_rail *rail, bool server)
 {
 	bool failed = rail->resends || rail->health != rail->health_before;
@@ -470,7 +476,7 @@ static int tallies_print(struct con_cmd *cmd)
 
 #define PAIRS_MAX	4096U
 
-/* Queries each client for each of its servers. */
+/* Queries each client for its counts of each of its servers. */
 static int ask_pairs(struct con_cmd *cmd, const struct con_batch *batch,
 		     const struct con_test *test)
 {
@@ -508,8 +514,9 @@ static int client_tallies_received(struct con_cmd *cmd)
 }
 
 /*
- * batch, test (none: all); servers=1: also data moved by each server; rails=1: traffic of each pair
- * of interfaces; pairs=1: each client and server separately
+ * Arguments: batch, test (missing: all tests), servers, rails, pairs. servers=1 adds the data moved
+ * by each server, rails=1 the traffic of each pair of interfaces, pairs=1 each client and server
+ * separately.
  */
 int con_tally(struct con_cmd *cmd)
 {

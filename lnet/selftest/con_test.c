@@ -109,7 +109,10 @@ u32 con_nr_active(const struct con_group *group)
 	return nr;
 }
 
-/* Client number @client has @span servers, which each @dist successive clients share. */
+/*
+ * Builds the list of servers of client number @client. It has @span servers; each @dist successive
+ * clients have the same list.
+ */
 static u8 *test_dests_make(const struct con_test *test, u32 client, u32 nr_servers)
 {
 	u32 i, first = (u32)((u64)(client / test->dist) * test->span % nr_servers);
@@ -210,9 +213,9 @@ int con_test_link(struct con_cmd *cmd, struct con_batch *batch, struct con_test 
 
 /*
  * Arguments: batch, from, to, type (ping, brw, bulk), loop, concur, dist, span, stop_onerr. Further
- * arguments of brw: opc, check, size, off. Bulk, and a ping of this project's kind, take those of
- * plan.def, and `send' as in con_map.c. A test that some nodes rejected stays, so that an operator
- * can examine it.
+ * arguments of brw: opc, check, size, off. Drills have the arguments of plan.def, and `send' as in
+ * con_map.c. If some nodes reject the test, it stays in the batch, so that an operator can examine
+ * it.
  */
 int con_add_test(struct con_cmd *cmd)
 {

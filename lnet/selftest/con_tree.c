@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The console of a tree: requests to all its nodes at once, and their joint results. */
+/*
+ * The console of a tree: sends requests to all nodes of the tree at once, and receives merged
+ * results.
+ */
 #include "con.h"
 #include "tree.h"
 
-#define NIDS_MAX 1024U			/* of a list in a reply */
+#define NIDS_MAX 1024U			/* maximum NIDs of a list in a reply */
 
 /* ---- waves ----------------------------------------------------------------------------------- */
 
@@ -35,7 +38,7 @@ void lst_tree_wave_locked(struct lst_tree *root, const struct lst_wave_cfg *cfg)
 	lst_wave_begin_locked(root);
 }
 
-/* Ends a wave for its command, as another wave begins. */
+/* Ends the wave of a command early, because another wave begins. */
 static void root_wave_abort(struct lst_tree *root)
 {
 	struct con_cmd *cmd = root->over_arg;
@@ -45,7 +48,9 @@ static void root_wave_abort(struct lst_tree *root)
 	root_wave_end(root);
 }
 
-/* Takes over @body. The command continues with @next when the wave has ended. */
+/*
+ * Begins a wave, which takes over @body. When the wave has ended, the command continues with @next.
+ */
 static int wave(struct con_cmd *cmd, const struct lst_wave_cfg *cfg,
 		int (*next)(struct con_cmd *cmd))
 {
@@ -62,7 +67,10 @@ static u64 budget_of(const struct con_cmd *cmd)
 	return max(cmd->timeout_ns, 3 * LST_TREE_TIMEOUT_NS);
 }
 
-/* 0; -ENOENT: there is no tree; -EBUSY: another command has a wave in progress. */
+/*
+ * May a wave begin? Returns 0, -ENOENT if there is no tree, or -EBUSY if another command has a wave
+ * in progress.
+ */
 static int may_begin(const struct con_cmd *cmd)
 {
 	const struct lst_tree *root = cmd->st->root;
@@ -118,7 +126,7 @@ static int wave_done(struct con_cmd *cmd)
 
 /* ---- joining --------------------------------------------------------------------------------- */
 
-/* Ranges are parsed without the lock. */
+/* A job that parses ranges of NIDs without the lock. */
 struct joining {
 	struct lst_job job;
 	struct con_cmd *cmd;
@@ -163,7 +171,10 @@ static int root_join_locked(struct joining *j, struct lst_tree *root)
 	root->feats = s->feats;
 	root->beat_ns = min(LST_TREE_BEAT_NS,
 			    max(s->lease, LST_TREE_LEASE_MIN) * NSEC_PER_SEC / 4);
-	/* Above the waves of an earlier tree of this session that some nodes may still be in. */
+	/*
+	 * Some nodes may still be in an earlier tree of this session. The new wave numbers are
+	 * higher than those of the earlier tree.
+	 */
 	root->wave.id = lst_now(cmd->st);
 	root->over = root_wave_end;
 	cmd->st->root = root;
@@ -200,7 +211,7 @@ static void join_run(struct lst_job *job)
 	kfree(j);
 }
 
-/* The status already has the result of join_run(). */
+/* Does nothing, because join_run() has set the status. */
 static int join_rejected(struct con_cmd *cmd)
 {
 	return 0;
@@ -253,7 +264,7 @@ static bool travels(const char *word)
 	return true;
 }
 
-/* The arguments of the request, except those for the console. */
+/* Copies the arguments of the request, except those for the console, into the body of a wave. */
 static struct lst_body *test_body(const struct con_cmd *cmd, u32 id, u64 bid)
 {
 	const char *end = cmd->user->request + cmd->user->len;
@@ -285,7 +296,10 @@ bool con_tree_has(const struct con_cmd *cmd, const struct con_batch *batch)
 	return false;
 }
 
-/* A drill in both directions is two tests, one after the other. */
+/*
+ * Notes the names of a test. A drill in both directions counts as two tests with successive
+ * numbers.
+ */
 static void note(struct lst_tree *root, const struct lst_tree_spec *spec, const char *what,
 		 const char *batch)
 {
@@ -302,8 +316,8 @@ static void note(struct lst_tree *root, const struct lst_tree_spec *spec, const 
 
 /*
  * Arguments: batch, from, to (ranges), type (ping, brw, bulk), loop, concur, dist, span, seed,
- * stop_onerr. Further arguments of brw: opc, check, size, off. Bulk, and a ping of this project's
- * kind, take those of plan.def.
+ * stop_onerr. Further arguments of brw: opc, check, size, off. Drills have the arguments of
+ * plan.def.
  */
 int con_tree_test(struct con_cmd *cmd)
 {
@@ -318,7 +332,7 @@ int con_tree_test(struct con_cmd *cmd)
 	if (!batch)
 		return -ENOENT;
 	if (!list_empty(&batch->tests))
-		return -EBUSY;		/* nodes know tests of groups by their index */
+		return -EBUSY;		/* nodes find tests of groups by their index */
 	if (root->nr_tests == LST_TREE_TESTS_MAX)
 		return -ENOSPC;
 	cfg.body = test_body(cmd, root->nr_tests + 1, batch->bid);
@@ -354,7 +368,10 @@ static int tree_started(struct con_cmd *cmd)
 	return 0;
 }
 
-/* All nodes are ready. The duration of a wave and the error bound of clocks are known. */
+/*
+ * Starts the batch after all nodes are ready. The duration of a wave and the error bound of the
+ * clocks are now known.
+ */
 static int prepared(struct con_cmd *cmd)
 {
 	struct lst_wave_cfg cfg = { .op = LST_TREE_START, .budget_ns = budget_of(cmd) };
@@ -457,7 +474,9 @@ int con_tree_leave(struct con_cmd *cmd)
 	return rc ? rc : wave(cmd, &cfg, left);
 }
 
-/* Aborts a wave that another command waits for. */
+/*
+ * Begins the wave that ends the tree. If another command waits for a wave, aborts that wave first.
+ */
 void con_tree_end(struct con_cmd *cmd)
 {
 	struct lst_wave_cfg cfg = { .op = LST_TREE_LEAVE, .budget_ns = budget_of(cmd) };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * How programs reach the console of a node: a stream in a Unix socket
- * (utils/lib/selftest_socket.h), or the kernel's device. A program writes a request with its
- * header, reads the reply with its header, and may then write the next request.
+ * Programs reach the console of a node through a stream in a Unix socket
+ * (utils/lib/selftest_socket.h), or the through the kernel's device. A program writes a request with its
+ * header, reads the reply with its header, header, and may then write the next request.
  */
 #ifndef LNET_SELFTEST_CONSOLE_LINK_H
 #define LNET_SELFTEST_CONSOLE_LINK_H
@@ -13,7 +13,7 @@
 #define LST_REQUEST_MAX		65536U
 
 struct lst_link_request {
-	__u32 len;			/* of the text that follows: see verbs.def */
+	__u32 len;			/* length of the text that follows: see verbs.def */
 };
 
 struct lst_link_reply {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Requests of stock's lst. Their arguments are converted to a command to the console; the reply is
- * written into the caller's memory. Two functions access that memory, so this code needs no kernel.
+ * Requests of stock's lst. Their arguments are converted to a command to the console, and the reply
+ * is written into the caller's memory. Two functions access that memory, so this code needs no
+ * kernel.
  */
 #ifndef LNET_SELFTEST_STOCK_H
 #define LNET_SELFTEST_STOCK_H
@@ -30,7 +31,7 @@ struct lst_view_node {
 	u32 state;			/* enum con_node_state */
 };
 
-/* An item in the reply of `stock_groups'; its nodes follow. */
+/* An item in the reply of `stock_groups': a group. The nodes of the group follow. */
 struct lst_view_group {
 	char name[LST_NAME];
 	struct lst_view_counts counts;
@@ -47,11 +48,11 @@ struct lst_view_batch {
 	u32 nr;				/* nodes that follow */
 };
 
-/* The end of each reply: an item for each node that the last step queried. */
+/* A reply ends with such items: one for each node that the last step queried. */
 struct lst_result {
 	struct lnet_process id;
 	u32 state;
-	int rc;				/* 0; -errno of the transfer: no field below is valid */
+	int rc;				/* 0, or -errno of the transfer: no field below is valid */
 	u32 status;			/* errno of the node */
 	u32 active;			/* 1: the batch is active */
 	struct lst_sid sid;
@@ -59,7 +60,7 @@ struct lst_result {
 	struct lnet_lst_counters counters;
 };
 
-/* Reply of a command that succeeded. */
+/* The reply of a command that succeeded. */
 struct lst_memory {
 	bool has_session;
 	struct lst_view_session session;
@@ -68,7 +69,7 @@ struct lst_memory {
 
 /* ---- stock_request.c, stock_reply.c: ioctl 63 ------------------------------------------------ */
 
-/* Access to the memory of the caller. Both return 0 or -EFAULT. */
+/* Access to the memory of the caller. Both functions return 0 or -EFAULT. */
 struct lst_stock_caller {
 	int (*get)(void *to, u64 from, u32 len);
 	int (*put)(u64 to, const void *from, u32 len);
@@ -99,30 +100,34 @@ struct lst_stock {
 	union lst_stock_args args;
 	char *words;			/* the command: lst_command.request */
 	u32 used, size;
-	int rc;				/* first -errno while the command is written */
+	int rc;				/* first -errno of the functions that write the command */
 };
 
 /*
- * Reads the arguments at @at and writes the command. May sleep. Call lst_stock_end() afterwards,
- * also after an error. 0, -EINVAL, -EFAULT, -ENOMEM, -EOPNOTSUPP (no such operation).
+ * Reads the arguments at @at and converts them to a command. May sleep. The caller then calls
+ * lst_stock_end(), also after an error. Returns 0, -EINVAL, -EFAULT, -ENOMEM, or -EOPNOTSUPP (no
+ * such operation).
  */
 int lst_stock_take(struct lst_stock *s, const struct lst_stock_caller *caller, u32 op, u64 at,
 		   u32 len);
 /*
  * Writes the reply of @cmd, which has succeeded, into the caller's memory, and the statistics to
- * @at. May sleep. 0, -ENOENT (the list has no such item), -EINVAL, -EFAULT.
+ * @at. May sleep. Returns 0, -ENOENT (the list has no such item), -EINVAL or -EFAULT.
  */
 int lst_stock_give(struct lst_stock *s, const struct lst_command *cmd, u64 at, u32 len);
 void lst_stock_end(struct lst_stock *s);
 
-/* Write a command into @s, which starts zeroed: first the verb, then words. -ENOMEM in s->rc. */
+/*
+ * These functions write a command into @s, which starts zeroed: first the verb, then the words. If
+ * there is no memory, s->rc becomes -ENOMEM.
+ */
 void lst_stock_verb(struct lst_stock *s, const char *name);
 void lst_stock_word(struct lst_stock *s, const char *name, const char *fmt, ...) __printf(3, 4);
 
 /* ---- stock_nl.c: the netlink family ---------------------------------------------------------- */
 
 /*
- * Parse a request for a new session, or for groups and the states of their nodes.
+ * These functions parse a request for a new session, or for groups and the states of their nodes.
  * @attrs: the attributes, after both headers
  */
 struct lst_stock_new {
@@ -137,15 +142,19 @@ struct lst_stock_filter {
 };
 #define LST_STOCK_FILTERS_MAX	64U
 /*
- * Returns the number of groups. If that is 0, the command shows the names of all groups. -EINVAL.
+ * Reads the names of groups. Returns their number, or -EINVAL. If the number is 0, the command
+ * shows the names of all groups.
  */
 int lst_stock_nl_groups(struct lst_stock_filter *filter, const u8 *attrs, u32 len);
 
 void lst_stock_nl_session(struct lnet_nlbuf *w, const struct lst_view_session *s);
-/* Ends the reply to a request that is not a dump. */
+/* Writes the end of the reply to a request that is not a dump. */
 void lst_stock_nl_done(struct lnet_nlbuf *w);
 void lst_stock_nl_group_table(struct lnet_nlbuf *w);
-/* Writes @group with those of @nodes whose state is in @states; @nodes NULL: only the name. */
+/*
+ * Writes @group and those of its @nodes whose state is in the set @states. If @nodes is NULL,
+ * writes only the name.
+ */
 void lst_stock_nl_group(struct lnet_nlbuf *w, const struct lst_view_group *group,
 			const struct lst_view_node *nodes, u32 states, bool first);
 

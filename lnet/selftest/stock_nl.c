@@ -34,7 +34,10 @@ static bool stock_attr_read(struct attr *a, const u8 *at, const u8 *end)
 	return true;
 }
 
-/* A scalar as text of at most LST_NAME - 1 bytes; the tool writes words of digits as numbers. */
+/*
+ * Reads a scalar as text of at most LST_NAME - 1 bytes. The tool sends a word of digits as a
+ * number.
+ */
 static bool attr_text(const struct attr *a, char text[LST_NAME])
 {
 	s64 num;
@@ -50,7 +53,7 @@ static bool attr_text(const struct attr *a, char text[LST_NAME])
 	return true;
 }
 
-/* Data after the end of a document is not a value. */
+/* Is @text a value? Data after the end of a document is not. */
 static bool is_value(const char *text)
 {
 	return text[0] && strncmp(text, "...", 3);
@@ -140,7 +143,7 @@ static const char *state_text(u32 state)
 	return "Unknown";
 }
 
-/* A group, or a part of "status": STATE. */
+/* Reads a scalar: the name of a group, or the value of its key "status". */
 static int groups_scalar(struct groups_reader *g, const char *text)
 {
 	u32 state;
@@ -198,7 +201,7 @@ struct nl_key {
 	u16 nr_child;
 };
 
-/* Writes a table, which may contain tables, but no third level. */
+/* Writes a table, which may contain tables. There is no third level. */
 static void table_put(struct lnet_nlbuf *w, const struct nl_key *key, u16 nr)
 {
 	u32 list = lnet_nlbuf_nest(w, LNET_NLA_LIST), at;
@@ -255,7 +258,10 @@ void lst_stock_nl_done(struct lnet_nlbuf *w)
 {
 	u32 at = lnet_nlbuf_begin(w, NL_DONE, LNET_NL_F_MULTI);
 
-	/* The word after the first header is the result, 0, and not a second header. */
+	/*
+	 * The word after the first header is the result, 0. In other messages a second header
+	 * begins there.
+	 */
 	if (!w->full)
 		memset(w->buf + w->len - 4, 0, 4);
 	lnet_nlbuf_end(w, at);

@@ -85,9 +85,9 @@ static void result_put(struct lst_stock *s, u64 at, const struct lst_result *r)
 }
 
 /*
- * The caller has prepared a list at @head with an item per expected node. The results end at the
- * last item of a shorter list. The number of results bounds a list with a loop. An invalid address
- * fails with -EFAULT.
+ * Writes the results into a list that the caller has prepared at @head, with an item per expected
+ * node. If the list is shorter, the results end at its last item. If the list has a loop, the
+ * number of results ends the function. An invalid address fails with -EFAULT.
  */
 static void results_put(struct lst_stock *s, const struct lst_command *cmd, u64 head)
 {
@@ -107,7 +107,7 @@ static void results_put(struct lst_stock *s, const struct lst_command *cmd, u64 
 
 /* ---- statistics ------------------------------------------------------------------------------ */
 
-/* The index of the operation's counter for @r. */
+/* Returns the index of the operation's counter that counts @r. */
 static unsigned int counter_of(const struct lst_stock *s, const struct lst_result *r)
 {
 	switch (s->op) {
@@ -174,7 +174,7 @@ static void give_session_info(struct lst_stock *s, const struct lst_view_session
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
-/* Items of @size bytes, which have no nodes. */
+/* Writes the name of one item of the reply. The items have @size bytes, and no nodes. */
 static void give_name(struct lst_stock *s, const struct lst_command *cmd, u32 size)
 {
 	const struct lnet_lst_list *a = &s->args.list;
@@ -185,7 +185,10 @@ static void give_name(struct lst_stock *s, const struct lst_command *cmd, u32 si
 		name_put(s, a->name_at, a->name_len, cmd->answer + at);
 }
 
-/* Writes nodes from *@index_at on, as many as fit, and updates both numbers. */
+/*
+ * Writes nodes from index *@index_at on, as many as fit. Updates the index and the number of free
+ * places.
+ */
 static void nodes_put(struct lst_stock *s, const struct lst_view_node *node, u32 nr, u64 index_at,
 		      u64 room_at, u64 at)
 {

@@ -58,7 +58,7 @@ void lst_stock_word(struct lst_stock *s, const char *name, const char *fmt, ...)
 	s->used += len + 1;
 }
 
-/* Adds a name from the caller's memory; @len may include the final zero. */
+/* Adds a name from the caller's memory to the command. @len may include the final zero. */
 static void name_word(struct lst_stock *s, const char *word, u64 at, s32 len)
 {
 	char name[LST_NAME + 1] = "";
@@ -86,7 +86,7 @@ static void id_word(struct lst_stock *s, u64 at)
 	lst_stock_word(s, "nid", "%s", lnet_nid_str(&nid, text));
 }
 
-/* Adds a word for each node ID in the caller's memory. */
+/* Adds a word to the command for each node ID in the caller's memory. */
 static void ids_words(struct lst_stock *s, u64 at, s32 count)
 {
 	s32 i;
@@ -204,7 +204,7 @@ static void take_list(struct lst_stock *s)
 		s->rc = -EINVAL;
 }
 
-/* A request for nodes (@nodes_at) needs all three addresses. */
+/* A request that lists nodes (@nodes_at is not 0) needs all three addresses. */
 static void check_nodes(struct lst_stock *s, u64 index_at, u64 room_at, u64 nodes_at)
 {
 	if (!s->rc && nodes_at && (!index_at || !room_at))
@@ -364,7 +364,8 @@ int lst_stock_take(struct lst_stock *s, const struct lst_stock_caller *caller, u
 	if (s->rc)
 		return s->rc;
 	lst_stock_verb(s, o->verb);
-	if (op != LNET_LST_SESSION_INFO)	/* all others begin with the key */
+	/* the words of all other operations begin with the key */
+	if (op != LNET_LST_SESSION_INFO)
 		lst_stock_word(s, "key", "%u", (u32)s->args.session_end.key);
 	o->take(s);
 	return s->rc;
