@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A node of a NETTEST run: barrier, exchange, barrier, repeated as the plan requires. */
+/* A node of a NETTEST run. It repeats barrier, exchange, barrier as the plan requires. */
 #include "nettest_run.h"
 
 /* ---- states ---------------------------------------------------------------------------------- */
@@ -41,7 +41,7 @@ void nettest_pause_locked(struct nettest *nt)
 	nt->arm = true;
 }
 
-/* In the first barrier some nodes may not have started. */
+/* Have all nodes started? In the first barrier some nodes may not have started. */
 static bool all_were_here(const struct nettest *nt)
 {
 	return is_running(nt) && nt->barrier > 1;
@@ -89,7 +89,7 @@ static void signal_send(struct nettest *nt, u64 barrier, u32 round)
 
 	int rc = nettest_send(nt, &put);
 
-	/* The signal may be sent twice; the receiver ignores a second one. */
+	/* A retry may send the signal twice. The receiver ignores the second signal. */
 	if (rc) {
 		nt->signal[barrier & 1][round].failed = barrier;
 		nettest_pause_locked(nt);
@@ -102,7 +102,10 @@ static u64 probe_at(const struct nettest *nt)
 	return max(nt->probe_ns, nt->progress_ns + NETTEST_PROBE_NS);
 }
 
-/* Probes all others in turn: a node may wait for a failed node that never sends to it. */
+/*
+ * Probes all other nodes in turn. A node may wait, through other nodes, for a failed node that
+ * never sends to it.
+ */
 static void nettest_probe(struct nettest *nt)
 {
 	struct nettest_put put = { .kind = NETTEST_BARRIER, .md = nt->signal_md,
@@ -120,7 +123,9 @@ static void nettest_probe(struct nettest *nt)
 	}
 }
 
-/* Repeats a signal that was not delivered: the other node may not have started. */
+/*
+ * Repeats a signal that was not delivered, because its receiver may not have started at that time.
+ */
 static bool resend(struct nettest *nt)
 {
 	u32 i, k;
@@ -139,8 +144,9 @@ static bool resend(struct nettest *nt)
 }
 
 /*
- * True: it sent a signal, for which it released the lock, or it ended a round. After the last
- * round, nt->round is nr_rounds. False: a signal is awaited.
+ * Does a step of the barrier. Returns true if it sent a signal, for which it released the lock, or
+ * if it ended a round. After the last round, nt->round is nr_rounds. Returns false if the node
+ * waits for a signal.
  */
 static bool barrier_step(struct nettest *nt)
 {
@@ -158,7 +164,10 @@ static bool barrier_step(struct nettest *nt)
 
 /* ---- the exchange ---------------------------------------------------------------------------- */
 
-/* One way, a second node sends after it has received; in a ring, also after all right ACKs. */
+/*
+ * May the node send on @c now? In a one-way pattern, the second node of a channel sends after it
+ * has received. In a ring, the node also waits for all ACKs of its right neighbour.
+ */
 static bool chan_may_send(const struct nettest *nt, const struct nettest_chan *c)
 {
 	if (!c->linked || nettest_two_way(nt->m.pattern) || c->first)
@@ -266,7 +275,10 @@ static bool measure_begin_locked(struct nettest *nt)
 	return true;
 }
 
-/* Between the barriers CLOSE and OPEN no node accesses the memory of messages. */
+/*
+ * Fills the messages of the next iteration. Between the barriers CLOSE and OPEN no node accesses
+ * the memory of messages.
+ */
 static void messages_fill(struct nettest *nt)
 {
 	u32 i;
@@ -296,7 +308,7 @@ static u32 messages_check(struct nettest *nt)
 	return bad;
 }
 
-/* From here on messages may be received. */
+/* Begins an iteration. From now on other nodes may send messages to this node. */
 static void iteration_begin(struct nettest *nt)
 {
 	u32 i;
@@ -370,8 +382,9 @@ static void record_send(struct nettest *nt)
 }
 
 /*
- * Node 0 waits for all records, other nodes for the ACK of theirs. After the last measure a node
- * waits for all ACKs, because LNet may have to retransmit its messages.
+ * Node 0 waits for all records; another node waits for the ACK of its record. After the last
+ * measure a node also waits for the ACKs of all its messages, because LNet may have to retransmit
+ * them.
  */
 static bool gather_step(struct nettest *nt) __must_hold(&nt->lock)
 {
@@ -420,7 +433,7 @@ static bool barrier_over(struct nettest *nt)
 	return true;
 }
 
-/* The lock may be dropped meanwhile. */
+/* Does a step of the current state. May drop the lock and take it again. */
 static bool step_state(struct nettest *nt)
 {
 	switch (nt->state) {
@@ -441,7 +454,10 @@ static bool step_state(struct nettest *nt)
 	return false;
 }
 
-/* Does one thing that is possible now; false: there is none. The lock may be dropped meanwhile. */
+/*
+ * Does one step that is possible now. False: no step is possible. May drop the lock and take it
+ * again.
+ */
 static bool nettest_step(struct nettest *nt)
 {
 	bool noisy;
@@ -456,7 +472,7 @@ static bool nettest_step(struct nettest *nt)
 		return false;
 	if (resend(nt))
 		return true;
-	/* One message of noise, and then one other thing. */
+	/* Sends one message of noise, and then does one other step. */
 	noisy = nettest_noise_step(nt);
 	return step_state(nt) || noisy;
 }
@@ -577,7 +593,9 @@ u64 nettest_work(struct nettest *nt)
 		nettest_fail_locked(nt, -ETIMEDOUT);
 	if (all_were_here(nt) && now >= probe_at(nt))
 		nettest_probe(nt);
-	/* Counted twice, so that the run is not freed before next is computed. */
+	/*
+	 * The second count in nr_inside keeps the run from being freed before `next' is computed.
+	 */
 	nt->nr_inside++;
 	nettest_leave(nt);
 	spin_lock(&nt->lock);

@@ -29,7 +29,7 @@ static void words_fill(u8 *mem, u32 begin, u32 end, u64 key)
 		mem[at] = (u8)(check_word_at(key, at >> 3) >> (8 * (at & 7)));
 }
 
-/* The first wrong byte; @end: there is none. */
+/* Returns the offset of the first wrong byte, or @end if no byte is wrong. */
 static u32 compare(const u8 *mem, u32 begin, u32 end, u64 key)
 {
 	u32 at = begin;

@@ -78,7 +78,10 @@ static void chan_part_locked(struct nettest_chan *c, const struct lnet_event *ev
 		nettest_progress_locked(nt, c);
 }
 
-/* A message that broke off is received again, or its sender gets an error. */
+/*
+ * Handles a part of a message. If a part is received incompletely, LNet receives it again, or its
+ * sender gets an error.
+ */
 static void on_chan_data(const struct lnet_event *ev)
 {
 	struct nettest_chan *c = ev->user_ptr;
@@ -121,7 +124,7 @@ static void on_barrier_event(const struct lnet_event *ev)
 	nettest_leave(nt);
 }
 
-/* The other node may not have started: the signal is repeated. */
+/* The signal fails if the other node has not started. Then it is repeated. */
 static void on_signal_sent(const struct lnet_event *ev)
 {
 	struct nettest *nt = ev->user_ptr;

@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Pairs of NETTEST nodes that are not measured, and load the network during measures. Each node
- * sends to its partner without a pause, with several messages in flight. Noise begins before the
- * first barrier of a measure and ends after its last one, so it covers all measured exchanges. At
- * the end, a message that is sent after the ACKs of all others marks that none follows.
+ * Noise: pairs of NETTEST nodes that are not measured, and load the network during measures. Each
+ * of these nodes sends to its partner without a pause, with several messages in flight. Noise
+ * begins before the first barrier of a measure and ends after the last barrier, so it covers all
+ * measured exchanges. When all messages of a measure are acknowledged, the node sends one more
+ * message, which marks the end.
  */
 #include "memory.h"
 #include "nettest_run.h"
 
-#define LAST		0x80U		/* of a tag: no message follows in this measure */
+#define LAST		0x80U		/* bit of a tag: the last message of this measure */
 #define SLOT		0x7fU
 
-/* The number of the measure, and the slot: the part of the memory for one message. */
+/*
+ * Returns the tag of a message: the number of the measure, and the slot. A slot is the part of the
+ * memory for one message.
+ */
 static u64 noise_tag_of(const struct nettest *nt, u32 slot, bool last)
 {
 	return (u64)nt->index << 8 | (last ? LAST : 0) | slot;
@@ -69,7 +73,10 @@ bool nettest_noise_over(const struct nettest *nt)
 	return !n->to || (n->nr_said > nt->index && n->nr_heard > nt->index && !n->busy);
 }
 
-/* Clears the count of the next measure, as the partner may already send in this one. */
+/*
+ * Clears the count of the next measure. The count of the current measure was cleared before,
+ * because the partner may already send messages of this measure.
+ */
 void nettest_noise_begin(struct nettest *nt)
 {
 	nt->noise.out = 0;
@@ -77,8 +84,8 @@ void nettest_noise_begin(struct nettest *nt)
 }
 
 /*
- * The contents of a slot never change, so the check may run while the partner writes the slot.
- * Checks the last message of each slot.
+ * Checks the last message of each slot. All messages of a slot have the same contents, so the check
+ * may run while the partner writes the slot.
  */
 u32 nettest_noise_check(struct nettest *nt, u32 used)
 {

@@ -66,7 +66,10 @@ bool nettest_linked(enum nettest_topo topo, u32 nr, u32 a, u32 b)
 
 bool nettest_speaks_first(enum nettest_topo topo, u32 nr, u32 a, u32 b)
 {
-	/* A ring of two is one channel: each is right and left of the other. */
+	/*
+	 * A ring of two nodes has one channel: each node is the right and the left neighbour of the
+	 * other.
+	 */
 	if (topo == NETTEST_RING && nr > 2)
 		return (a + 1) % nr == b;
 	return a < b;
@@ -99,7 +102,7 @@ u32 nettest_plan_lens(const struct nettest_plan *plan)
 	return nr;
 }
 
-/* The barrier is not one of them. */
+/* Does the plan have @pattern? The barrier does not count as a pattern. */
 static bool has_pattern(const struct nettest_plan *plan, u32 pattern)
 {
 	return pattern && (plan->patterns & BIT(pattern));

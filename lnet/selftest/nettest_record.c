@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Results of a node as bytes: the length of the tally, the tally, and for each node the median time
- * of messages to it. Numbers are little endian.
+ * The results of a node as bytes: the length of the tally, the tally, and for each node the median
+ * time of messages to that node. Numbers are little endian.
  */
 #include "nettest_run.h"
 
@@ -12,7 +12,10 @@ void nettest_record_make(struct nettest *nt)
 	struct lst_tally *t = &nt->tally;
 	u32 i, len;
 
-	/* Counts iterations. None is lost, or there is no record. */
+	/*
+	 * These fields count iterations. No iteration is lost, because otherwise the node makes no
+	 * record.
+	 */
 	t->c[LST_T_sent] = t->c[LST_T_received] = t->nr_times;
 	t->c[LST_T_bytes_out] = t->c[LST_T_bytes_in] = (u64)nt->nr_linked * nt->m.len * t->nr_times;
 	if (nt->noise.to) {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A node's part in a NETTEST of a session, which the console creates, starts, stops and reads. */
+/*
+ * A node's part in a NETTEST run of a session. The console creates, starts, stops and reads the
+ * run.
+ */
 #include "nettest_serve.h"
 
 struct lst_nettest {
@@ -12,10 +15,10 @@ struct lst_nettest {
 	bool started;			/* START was received */
 	bool start, stop;		/* for the job */
 	bool over, gone;		/* the engine reported it */
-	u32 busy;			/* users of @nt without the lock */
+	u32 busy;			/* threads that use @nt without the lock */
 	int status;
 	u64 next_ns;
-	/* of node 0: a row for each completed measure */
+	/* at node 0: results, with a row for each completed measure */
 	u32 nr_done, row_size;
 	bool matrix;
 	u8 *rows;
@@ -51,7 +54,10 @@ u32 lst_nettest_encode(const struct lst_nettest_plan *p, u8 *buf)
 	return HEAD_SIZE + p->nr_runs * RUN_SIZE;
 }
 
-/* All nodes, by number; kvfree(). NULL unless there are exactly @nr, with -errno in *@rcp. */
+/*
+ * Decodes the list of nodes, by number. The caller frees it with kvfree(). If there are not exactly
+ * @nr nodes, returns NULL, and stores -errno in *@rcp.
+ */
 static struct lnet_process *nodes_decode(const u8 *buf, u32 nr_runs, u32 nr, int *rcp)
 {
 	struct lnet_process *node = kvcalloc(nr, sizeof(*node), GFP_NOFS);
@@ -107,7 +113,7 @@ u32 lst_nettest_row(u32 nr, bool matrix)
 	return LST_NETTEST_ROW + (matrix ? 8 * nr * nr : 0);
 }
 
-/* Channels of the node with most neighbours. */
+/* Returns the number of channels of the node with most neighbours. */
 static u32 degree_max(const struct nettest_plan *plan, u32 nr)
 {
 	u32 p, most = 0;
@@ -151,14 +157,14 @@ static void nettest_free_run(struct lst_job *job)
 
 static void act_run(struct lst_job *job);
 
-/* One job does all pending work. Its last run frees @n. */
+/* Queues the job, which does all pending work. */
 static void kick_locked(struct lst_nettest *n)
 {
 	if (list_empty(&n->job.link))
 		lst_queue_locked(n->st, &n->job, act_run);
 }
 
-/* Removes an unused run from all lists. True: the job frees it. */
+/* Removes a run that nobody uses from all lists. True: a queued job frees the run. */
 static bool nettest_remove_locked(struct lst_nettest *n)
 {
 	struct lst_session *s = n->st->session;
@@ -224,7 +230,7 @@ void lst_nettest_end_locked(struct lst_session *s)
 
 /* ---- callbacks of the engine ----------------------------------------------------------------- */
 
-/* Called in any context, so lst_work() does the work. */
+/* The engine may call this function in any context. So lst_work() does the work. */
 static void on_arm(struct nettest *nt)
 {
 	struct lst_nettest *n = nettest_user(nt);
@@ -250,7 +256,10 @@ static void on_ended(struct nettest *nt, int status)
 	spin_unlock(&n->st->lock);
 }
 
-/* If the job is the caller, the job frees the run. */
+/*
+ * The engine calls this function when the run has stopped. If the job made the call to the engine,
+ * the job frees the run.
+ */
 static void on_nettest_gone(struct nettest *nt)
 {
 	struct lst_nettest *n = nettest_user(nt);
@@ -331,7 +340,10 @@ static int rows_make(struct lst_nettest *n)
 	return n->rows && !n->median == !n->matrix ? 0 : -ENOMEM;
 }
 
-/* The session may have changed meanwhile. A run that has ended is replaced. */
+/*
+ * Makes @n the run of the session. Checks the session again, because it may have changed meanwhile.
+ * A run that has ended is replaced.
+ */
 static u32 nettest_join_locked(struct lst_call *call, struct lst_nettest *n)
 {
 	u32 status = lst_session_check_locked(call, &call->req.nettest_req.sid);
