@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The tree of a session at a node: start, end, timers, and the arguments that waves carry. */
+/* The tree of a session at a node: start, end, timers, and the arguments of waves. */
 #include "tree.h"
 
 /* ---- bodies ---------------------------------------------------------------------------------- */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Inside the self-test: a session over so many nodes that its console does not store each of them.
+ * Internals of the self-test: a session over so many nodes that its console does not store each of
+ * them.
  *
- * Ranges of NIDs name the nodes and give each an index. From ranges, number of children and index
- * each node computes its place in the tree, whose root is the console. A wave passes a request
- * down, and its results are added up on the way back. A node that does not reply is lost for the
- * rest of the session; then the node above it sends requests to the nodes below it.
+ * Ranges of NIDs define the nodes, and give each node an index. From the ranges, the number of
+ * children and its index, each node computes its place in the tree. The console is the root. A wave
+ * passes a request down the tree, and its results are added up on the way back. A node that does
+ * not reply is lost for the rest of the session. Then the node above the lost node sends requests
+ * to the nodes below the lost node.
  */
 #ifndef LNET_SELFTEST_TREE_H
 #define LNET_SELFTEST_TREE_H
@@ -23,20 +25,23 @@
 #define LST_TREE_SAID_MAX	(1U << 19)	/* bytes of a record */
 #define LST_TREE_TRY_NS		(1ULL * NSEC_PER_SEC)
 #define LST_TREE_TRIES		5U
-/* Time after which a node without a reply is lost. */
+/* Time after which a node without a reply counts as lost. */
 #define LST_TREE_TIMEOUT_NS	(LST_TREE_TRIES * LST_TREE_TRY_NS)
 #define LST_TREE_BEAT_NS	(30ULL * NSEC_PER_SEC)
-/* Seconds, in which nodes above a node can be found lost, one after the other. */
+/*
+ * Minimum lease in seconds. In this time, the nodes above a node can be found lost one after the
+ * other.
+ */
 #define LST_TREE_LEASE_MIN	40U
-#define LST_TREE_DRIFT_SHIFT	14	/* clocks drift by 1/2^14 at most, 61 us in a second */
+#define LST_TREE_DRIFT_SHIFT	14	/* maximum drift of clocks: 1/2^14, 61 us in a second */
 #define LST_TREE_ROOT		U32_MAX	/* the console's index */
 
 /* ---- tree_range.c: nodes by ranges ------------------------------------------------------- */
 
 struct lst_range {
 	u32 net, lo, hi;		/* the first and last address */
-	u32 first, nr;			/* index of the first node, number of nodes */
-	u16 count[4];			/* of values of each byte of the address */
+	u32 first, nr;			/* first: index of the first node; nr: number of nodes */
+	u16 count[4];			/* number of values of each byte of the address */
 	u8 set[4][32];			/* which: a bit each */
 };
 
@@ -46,9 +51,9 @@ struct lst_ranges {
 };
 
 /*
- * Parses ranges with blanks or commas between them, outside of brackets: "10.0.[0-3].[2-200]@tcp".
- * May sleep. 0; -EINVAL (not ranges of IPv4 addresses on one net each, or two overlap); -E2BIG;
- * -ENOMEM. The caller calls lst_ranges_free(@r) in any case.
+ * Parses ranges such as "10.0.[0-3].[2-200]@tcp", with blanks or commas between the ranges. May
+ * sleep. Returns 0, -EINVAL, -E2BIG or -ENOMEM. -EINVAL: a range does not consist of IPv4 addresses
+ * on one net, or two ranges overlap. The caller calls lst_ranges_free(@r) in any case.
  */
 int lst_ranges_parse(struct lst_ranges *r, const char *text);
 void lst_ranges_free(struct lst_ranges *r);
@@ -59,7 +64,7 @@ void lst_ranges_nid(const struct lst_ranges *r, u32 index, struct lnet_nid *nid)
 
 struct lst_place {
 	u32 head;			/* its index; LST_TREE_ROOT: the console */
-	u32 first, nr;			/* nodes of its row, including itself */
+	u32 first, nr;			/* index of the row's first node; nodes of the row */
 	u32 depth;			/* 0: the console */
 	u32 parent;
 };
@@ -81,11 +86,14 @@ struct lst_set {
 
 /* Adds the nodes [@first, @first + @nr), which have successive indices. Returns 0 or -ENOMEM. */
 int lst_set_add(struct lst_set *set, u32 first, u32 nr);
-/* Finds the first run at or after *@at; false: there is none. */
+/* Finds the first run of members at or after *@at. False: there is none. */
 bool lst_set_run(const struct lst_set *set, u32 *at, u32 *nr);
 void lst_set_free(struct lst_set *set);
 u32 lst_set_encode(const struct lst_set *set, u8 *buf);
-/* Adds the nodes of the row [@first, @first + @nr) in @buf: bytes used, or -EINVAL, -ENOMEM. */
+/*
+ * Adds the nodes that @buf contains, of the row [@first, @first + @nr). Returns the number of used
+ * bytes, -EINVAL or -ENOMEM.
+ */
 int lst_set_merge(struct lst_set *set, u32 first, u32 nr, const u8 *buf, u32 len);
 
 /* ---- tree_record.c: results of a wave -------------------------------------------------------- */
@@ -98,9 +106,9 @@ struct lst_tree_tally {
 struct lst_tree_record {
 	u32 first, nr;
 	u32 nr_done, nr_refused, nr_active, nr_started;
-	u32 status;			/* the largest one of a rejection */
-	u64 late_ns;			/* from the scheduled time to its start */
-	u64 bound_ns;			/* error bound of clocks on the way */
+	u32 status;			/* largest status with which a node rejected the wave */
+	u64 late_ns;			/* longest delay from the scheduled time to a start */
+	u64 bound_ns;			/* largest error bound of a node's clock */
 	struct lst_set missing, refused;
 	u32 nr_tallies;
 	struct lst_tree_tally *tally[LST_TREE_TESTS_MAX];	/* by id */
@@ -109,10 +117,16 @@ struct lst_tree_record {
 void lst_tree_record_init(struct lst_tree_record *rec, u32 first, u32 nr);
 void lst_tree_record_free(struct lst_tree_record *rec);
 int lst_tree_record_tally(struct lst_tree_record *rec, u32 id, const struct lst_tally *tally);
-/* Maximum bytes that lst_tree_record_encode() needs; that returns the bytes used. */
+/*
+ * Returns the maximum bytes that lst_tree_record_encode() writes. lst_tree_record_encode() returns
+ * the bytes that it wrote.
+ */
 u32 lst_tree_record_size(const struct lst_tree_record *rec);
 u32 lst_tree_record_encode(const struct lst_tree_record *rec, u8 *buf);
-/* Adds the record of nodes [@first, @first + @nr), which are in @rec: 0, -EINVAL, -ENOMEM. */
+/*
+ * Adds the record of the nodes [@first, @first + @nr), a part of the nodes of @rec. Returns 0,
+ * -EINVAL or -ENOMEM.
+ */
 int lst_tree_record_merge(struct lst_tree_record *rec, u32 first, u32 nr, const u8 *buf, u32 len);
 
 /* ---- tree.c: the tree of a session at a node --------------------------------------------- */
@@ -148,7 +162,7 @@ enum lst_wave_state {
 #undef WAVE
 #undef WAVE_TO
 
-/* Arguments that a wave carries down: NAME=VALUE, each ended by a zero. */
+/* The arguments that a wave carries down the tree: NAME=VALUE, each ended by a zero. */
 struct lst_body {
 	u32 refs, len;
 	char text[];
@@ -165,8 +179,11 @@ struct lst_edge {
 	bool busy;			/* @rpc is in flight */
 	u64 wave;			/* of @rpc */
 	struct lst_body *body;		/* offered by @rpc */
-	u64 sent_ns, next_ns;		/* of @rpc; time of the next request */
-	/* its clock less this node's, the error bound, the time of measurement; 0: never */
+	u64 sent_ns, next_ns;		/* when @rpc was sent; time of the next request */
+	/*
+	 * The child's clock minus this node's clock, the error bound, and the time of measurement
+	 * (0: never).
+	 */
 	s64 offset_ns;
 	u64 error_ns, sampled_ns;
 };
@@ -178,10 +195,10 @@ struct lst_wave {
 	bool force;
 	u64 arg;			/* batch ID */
 	u64 at_ns;			/* START: on this node's clock */
-	/* our clock less the console's, modulo 2^64, and the error bound */
+	/* this node's clock minus the console's clock, modulo 2^64; the error bound */
 	u64 clock_ns, bound_ns;
 	u64 began_ns, deadline_ns;
-	u32 nr_left;			/* unfinished edges, and this node itself */
+	u32 nr_left;			/* unfinished edges, plus 1 for this node's own part */
 	struct lst_body *body;
 	struct lst_tree_record rec;
 };
@@ -192,24 +209,25 @@ struct lst_tree_test {
 	const struct lst_test *test;
 };
 
-struct lst_tree_name {			/* of a test, as the console prints it */
+struct lst_tree_name {			/* names of a test, as the console prints them */
 	char what[16], batch[LST_NAME];
 };
 
-struct lst_tree_counts {		/* of the wave, at this node */
+struct lst_tree_counts {		/* Counts of messages of the wave, at this node. */
 	u32 asked, told;
 	u64 bytes;
 };
 
 struct lst_tree {
 	struct lst *st;
-	struct lst_job own, free;	/* its part in a wave; its end */
+	/* own: this node's part in a wave; free: the end of the tree */
+	struct lst_job own, free;
 	struct lst_sid sid;
 	u32 feats, k;
 	struct lst_ranges ranges;
 	struct lst_place place;
 	struct list_head edges;
-	u32 nr_open;			/* requests and jobs that reference it */
+	u32 nr_open;			/* requests and jobs that reference the tree */
 	bool owning;			/* @own is queued or runs */
 	bool ending;			/* freed when these have ended */
 	u64 next_ns;
@@ -218,7 +236,7 @@ struct lst_tree {
 	struct lst_rpc tell;
 	struct lnet_process asker;
 	u32 asker_head;
-	bool telling, again;		/* again: another request was received meanwhile */
+	bool telling, again;		/* again: another request was received during a report */
 	u8 tell_tries;
 	u64 tell_ns;			/* time of the next try */
 	u8 *said;			/* record of the wave @said_wave */
@@ -228,25 +246,35 @@ struct lst_tree {
 	u32 nr_tests;
 	struct lst_tree_test test[LST_TREE_TESTS_MAX];
 	u64 start_ns, start_bid;	/* U64_MAX: no start is scheduled */
-	u64 started_ns, late_ns;	/* of the last start; 0: none */
+	u64 started_ns, late_ns;	/* time and delay of the last start; 0: no start */
 	struct lst_tree_counts counts;
-	u64 beat_ns;			/* the console's: interval of keepalive waves */
-	/* the console's: a wave ends, or the tree ends before that; lock held */
+	u64 beat_ns;			/* at the console: interval of keepalive waves */
+	/*
+	 * At the console: called when a wave ends, or when the tree ends before the wave. Called
+	 * with the lock.
+	 */
 	void (*over)(struct lst_tree *tree);
 	void *over_arg;
 	u64 took_ns;			/* duration of the last wave */
 	struct lst_tree_name *name;	/* of LST_TREE_TESTS_MAX tests */
 };
 
-/* May sleep. 0, or as lst_ranges_parse(). The caller owns it until it is st->tree or st->root. */
+/*
+ * Creates a tree. May sleep. Returns 0, or an error as lst_ranges_parse(). The caller owns the tree
+ * until it is st->tree or st->root.
+ */
 int lst_tree_make(struct lst_tree **treep, struct lst *st, const char *ranges, u32 k);
-void lst_tree_drop(struct lst_tree *tree);	/* one that the caller owns; NULL is fine */
-void lst_tree_end_locked(struct lst_tree *tree);	/* any other; frees itself; NULL is fine */
+/* frees a tree that the caller owns; accepts NULL */
+void lst_tree_drop(struct lst_tree *tree);
+/* Ends a tree that is st->tree or st->root. The tree then frees itself. Accepts NULL. */
+void lst_tree_end_locked(struct lst_tree *tree);
 /* Drops one of nr_open. */
 void lst_tree_close_locked(struct lst_tree *tree);
-/* Creates edges to all children of @place. Returns how many could not be created. */
+/*
+ * Creates edges to all children of @place. Returns the number of edges that could not be created.
+ */
 u32 lst_tree_edges_locked(struct lst_tree *tree, const struct lst_place *place);
-/* A wave of the console; takes over @body, which may be NULL. */
+/* Describes a wave of the console. The wave takes over @body, which may be NULL. */
 struct lst_wave_cfg {
 	enum lst_tree_op op;
 	u64 arg, at_ns, bound_ns, budget_ns;
@@ -258,17 +286,18 @@ void lst_tree_work_locked(struct lst *st, u64 now);
 u64 lst_tree_next_locked(const struct lst *st);
 struct lst_body *lst_body_new(const char *text, u32 len, gfp_t gfp);
 void lst_body_put(struct lst_body *body);
-/* The value of an argument, or NULL. */
+/* Returns the value of the argument @name, or NULL. */
 const char *lst_body_word(const char *text, u32 len, const char *name);
 int lst_body_number(const char *text, u32 len, const char *name, s64 lo, s64 hi, s64 *value);
 
 /* ---- tree_wave.c: passing a wave down -------------------------------------------------------- */
 
-void lst_wave_begin_locked(struct lst_tree *tree);	/* all fields but its state are set */
+/* call when all fields except its state are set */
+void lst_wave_begin_locked(struct lst_tree *tree);
 void lst_wave_part_locked(struct lst_tree *tree);	/* one of nr_left has ended */
 void lst_edge_ask_locked(struct lst_edge *edge);
 void lst_edge_lose_locked(struct lst_edge *edge, u32 status);
-/* Adds a record received from below: 0, or the status of the reply. */
+/* Adds a record that a node below reported. Returns 0, or the status of the reply. */
 u32 lst_edge_told_locked(struct lst_tree *tree, u32 head, u64 wave, const u8 *buf, u32 len);
 void lst_wave_tell_locked(struct lst_tree *tree);
 u64 lst_wave_work_locked(struct lst_tree *tree, u64 now);	/* next deadline */
@@ -281,27 +310,33 @@ enum lst_verdict lst_tree_serve_locked(struct lst_call *call);
 
 void lst_tree_own_run(struct lst_job *job);
 void lst_tree_start_locked(struct lst_tree *tree, u64 now);
-/* Joins the session of the request: the status of the reply. */
+/* Joins the session of the request. Returns the status of the reply. */
 u32 lst_tree_join(struct lst_call *call);
 void lst_tree_leave_locked(struct lst_tree *tree);
 
 struct lst_call *lst_tree_call(struct lst_tree *tree, u32 type, gfp_t gfp);
 
-/* A test, as the arguments of a body define it: 0, -EINVAL. The texts are parts of the body. */
+/*
+ * A test, as the arguments of a body define it. The texts are parts of the body.
+ * lst_tree_spec_read() returns 0 or -EINVAL.
+ */
 struct lst_tree_spec {
 	u32 id;
 	u64 bid;
 	const char *from, *to;
 	u32 dist, span, seed;
 	struct lst_test_req req;
-	bool ours;			/* a drill, with @plan instead of the fields above */
+	bool ours;			/* a drill: @plan is used instead of the fields above */
 	struct lst_plan plan;
 };
 int lst_tree_spec_read(struct lst_tree_spec *spec, const char *text, u32 len, u32 feats);
 
 /* ---- tree_drill.c: drills -------------------------------------------------------------------- */
 
-/* Adds this node's sides of a drill, of the wave @wave: the status of a reply. May sleep. */
+/*
+ * Adds a drill of the wave @wave at this node, as client, as server, or as both. Returns the status
+ * of the reply. May sleep.
+ */
 u32 lst_tree_drill_add(struct lst_tree *tree, const struct lst_tree_spec *spec,
 		       const struct lst_ranges *from, const struct lst_ranges *to, u64 wave);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * This node's part in a wave. It builds the requests that a console without a tree sends to a node,
- * and serves them itself.
+ * This node's part in a wave. The node builds the requests that a console without a tree sends to a
+ * node, and serves them itself.
  */
 #include "tree.h"
 
@@ -27,7 +27,10 @@ struct joining {
 	const struct lst_call *asked;
 };
 
-/* A node that another console took over by force does not return on a late request. */
+/*
+ * Makes the session of the tree. If another console took over the node by force, a late request
+ * does not return the node to the old session.
+ */
 static u32 tree_session_make_locked(struct lst_tree *tree, const struct joining *j)
 {
 	struct lst_call *call = lst_tree_call(tree, LST_MAKE_SESSION_REQ, GFP_NOWAIT);
@@ -52,7 +55,7 @@ static u32 tree_session_make_locked(struct lst_tree *tree, const struct joining 
 	return status;
 }
 
-/* Ends an earlier tree of the session, if this node missed its end. */
+/* Joins the session. If the node is still in an earlier tree of the session, ends that tree. */
 static u32 tree_join_locked(struct lst_tree *tree, const struct joining *j)
 {
 	struct lst *st = tree->st;
@@ -161,7 +164,7 @@ static bool is_word(const char *word, const char *name)
 	return !strncmp(word, name, len) && word[len] == '=';
 }
 
-/* Rejects unknown arguments instead of ignoring them. */
+/* Is the argument known? The node rejects unknown arguments, and does not ignore them. */
 static bool spec_word_is_known(const char *word, const char *type, bool ours)
 {
 	static const char *const names[] = { "type", "id", "bid", "from", "to", "loop", "concur",
@@ -188,7 +191,10 @@ static bool all_known(const char *text, u32 len, const char *type, bool ours)
 	return true;
 }
 
-/* A seed is for permutations only. In stock's tests it rotates the servers; maps do not. */
+/*
+ * Reads a drill. A drill may have a seed only for permutations. In stock's tests a seed rotates the
+ * servers; the maps of drills do not rotate them.
+ */
 static int spec_ours(struct lst_tree_spec *spec, const char *type, const char *text, u32 len)
 {
 	struct lst_plan *p = &spec->plan;
@@ -247,8 +253,8 @@ int lst_tree_spec_read(struct lst_tree_spec *spec, const char *text, u32 len, u3
 }
 
 /*
- * Client number @client of the test sends to @span servers, which each @dist successive clients
- * share. The seed rotates the row of servers.
+ * Builds the list of servers of client number @client. It has @span servers; each @dist successive
+ * clients have the same list. The seed rotates the servers.
  */
 static void *tree_dests_make(const struct lst_tree_spec *spec, const struct lst_ranges *to,
 			     u32 client)
@@ -308,7 +314,7 @@ static u32 tree_test_add(struct lst_tree *tree, const struct lst_tree_spec *spec
 	return status;
 }
 
-/* Servers need no request for a stock test. */
+/* Adds a stock test at a client. Servers need no request for a stock test. */
 static u32 add_stock(struct lst_tree *tree, const struct lst_tree_spec *spec,
 		     const struct lst_ranges *from, const struct lst_ranges *to)
 {
@@ -377,7 +383,7 @@ void lst_tree_start_locked(struct lst_tree *tree, u64 now)
 	tree->late_ns = now - at_ns;
 }
 
-/* A node without a test in the batch has nothing to start. */
+/* Schedules the start. A node without a test in the batch has nothing to start. */
 static u32 start_at_locked(struct lst_tree *tree)
 {
 	u64 now = lst_now(tree->st);
@@ -399,7 +405,10 @@ static u32 stop_locked(struct lst_tree *tree)
 	return status == ENOENT ? 0 : status;
 }
 
-/* Converts the window to the console's clock, and lists errors under this node's NID. */
+/*
+ * Adds the tally of a test to the record. Converts first and last time to the console's clock, and
+ * lists errors under this node's NID.
+ */
 static int tree_tally_locked(struct lst_tree *tree, const struct lst_tree_test *test)
 {
 	struct lst_tally *tally;
@@ -471,7 +480,10 @@ static void tree_status_count(struct lst_tree *tree, u32 status)
 
 /* ---- this node's part ------------------------------------------------------------------------ */
 
-/* If another wave was received meanwhile, acts on that one. */
+/*
+ * Does this node's part in the wave. If another wave was received meanwhile, does its part in that
+ * wave.
+ */
 void lst_tree_own_run(struct lst_job *job)
 {
 	struct lst_tree *tree = container_of(job, struct lst_tree, own);

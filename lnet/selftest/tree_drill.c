@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Drills over a tree: from arguments and ranges each node creates its plans, as a client and as a
- * server. All nodes know a drill before it runs, so the order does not matter.
+ * Drills over a tree. From arguments and ranges each node creates its own plans, as a client and as
+ * a server. All nodes know a drill before it runs, so the order of creation does not matter.
  */
 #include "drill.h"
 #include "tree.h"
 
-/* Not used by a console for tests of groups, whose numbers start at 1. */
+/* A console does not use these indices for tests of groups, whose numbers start at 1. */
 #define INDEX_FIRST	(1U << 16)
 #define TAG_FIRST	(1U << 30)
 
-/* A node taken over, or joined again, may receive requests for former tests, with other tags. */
+/*
+ * Returns the tag of a test, which differs for each session and wave. A node that was taken over,
+ * or joined again, may receive requests for former tests.
+ */
 static u32 tree_tag_of(const struct lst_tree *tree, u64 wave, bool back)
 {
 	u32 first = (u32)lst_mix(tree->sid.nid + lst_mix(tree->sid.stamp));
@@ -20,8 +23,8 @@ static u32 tree_tag_of(const struct lst_tree *tree, u64 wave, bool back)
 }
 
 /*
- * If this node is a client of the tests of @p, the samples of this node contain these tests from
- * now on.
+ * If this node is a client of the test of @p, the samples of this node contain the test from now
+ * on.
  */
 static void tree_drill_note_locked(struct lst_tree *tree, u32 id, const struct lst_plan *p)
 {
@@ -52,7 +55,7 @@ static u32 tree_drill_add(struct lst_tree *tree, u32 id, struct lst_plan p)
 	return status;
 }
 
-/* One direction of a test; this node may be on none of its sides. */
+/* Adds one direction of a drill. This node may be neither client nor server in this direction. */
 static u32 way_add(struct lst_tree *tree, u32 id, struct lst_plan p, u32 client, u32 server)
 {
 	u32 status = 0;

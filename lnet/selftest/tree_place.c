@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Places in the tree. A node stands for a row of nodes and is the first of them. The others are
- * divided into at most k rows of like length, whose first nodes are its children. The console
- * stands for all and is none of them. So the nodes below a node are a row by NID, near it on most
- * networks.
+ * Places in the tree. Each place has a row of nodes; the node of the place is the first of them.
+ * The other nodes of the row are divided into at most k rows of similar length. The first nodes of
+ * these rows are the children. The row of the console has all nodes, and not the console itself. So
+ * the nodes below a node have consecutive NIDs, and are near it on most networks.
  */
 #include "tree.h"
 
@@ -49,7 +49,10 @@ void lst_place_find(struct lst_place *place, u32 nr, u32 k, u32 index)
 	}
 }
 
-/* The last child's row is never shorter than another's. */
+/*
+ * Returns the number of levels. The row of the last child is at least as long as those of other
+ * children.
+ */
 u32 lst_place_levels(u32 nr, u32 k)
 {
 	struct lst_place place, child;

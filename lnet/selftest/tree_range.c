@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Nodes by ranges of NIDs: their number, and the NID at each index. */
+/* Nodes that ranges of NIDs define: their number, and the NID at each index. */
 #include "tree.h"
 
 /* ---- sets of bytes --------------------------------------------------------------------------- */
@@ -18,7 +18,7 @@ static u32 set_below(const u8 *set, u32 value)
 	return nr;
 }
 
-/* The value that has @nr others below it. */
+/* Returns the value of the set below which the set has @nr values. */
 static u32 set_at(const u8 *set, u32 nr)
 {
 	u32 value = 0;
@@ -39,7 +39,10 @@ static u32 words_next(struct words *w)
 	return w->at < w->end ? *w->at++ : 0;
 }
 
-/* Output of lnet_nidlist_words(): the number of runs, then lo, hi, stride of each. */
+/*
+ * Reads a part of the output of lnet_nidlist_words(): the number of runs, then lo, hi and stride of
+ * each run.
+ */
 static void part_take(struct lst_range *r, u32 part, struct words *w)
 {
 	u32 nr = words_next(w);
@@ -121,7 +124,7 @@ static int tree_range_parse(struct lst_range *r, const char *text)
 
 /* ---- all ranges ------------------------------------------------------------------------------ */
 
-/* Length of the piece at @text. */
+/* Returns the length of the first range in @text. */
 static u32 range_piece_len(const char *text)
 {
 	bool bracket = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Results of a wave: nodes that carried it out, rejected it, or are missing, and merged tallies. */
+/* Results of a wave: the nodes that executed, rejected or missed the wave, and merged tallies. */
 #include "tree.h"
 
 #define HEAD 48U			/* bytes before the sets */
@@ -23,7 +23,9 @@ void lst_tree_record_free(struct lst_tree_record *rec)
 	rec->nr_tallies = 0;
 }
 
-/* The tally of a test, created if necessary; NULL: no memory, or too many. */
+/*
+ * Returns the tally of test @id, and creates it if necessary. NULL: no memory, or too many tallies.
+ */
 static struct lst_tree_tally *record_tally_of(struct lst_tree_record *rec, u32 id)
 {
 	struct lst_tree_tally *new;
@@ -62,11 +64,11 @@ u32 lst_tree_record_size(const struct lst_tree_record *rec)
 }
 
 /*
- * Little endian, in this order:
- *	first, nr, done, refused, active, started, status, tallies (four bytes each);
- *	late, bound (eight each);
+ * Bytes of a record, little endian, in this order; the length of each number is in parentheses:
+ *	first, nr, done, refused, active, started, status, tallies (4 each);
+ *	late, bound (8 each);
  *	the two sets of nodes, missing and refused;
- *	for each tally the number of its test (four), its length (two), and its bytes.
+ *	for each tally the number of its test (4), the length (2), and the bytes of the tally.
  */
 u32 lst_tree_record_encode(const struct lst_tree_record *rec, u8 *buf)
 {
@@ -89,7 +91,7 @@ u32 lst_tree_record_encode(const struct lst_tree_record *rec, u8 *buf)
 	return len;
 }
 
-/* One tally: bytes used, or -errno. */
+/* Adds one tally. Returns the number of used bytes, or -errno. */
 static int tally_merge(struct lst_tree_record *rec, const u8 *buf, u32 len)
 {
 	struct lst_tally *tally;
@@ -129,7 +131,9 @@ static int record_head_read(struct lst_tree_record *rec, u32 first, u32 nr, cons
 	return 0;
 }
 
-/* Each node carried the wave out, rejected it, or is missing. */
+/*
+ * Reads a record. Its counts must match: each node executed the wave, rejected it, or is missing.
+ */
 static int read(struct lst_tree_record *rec, u32 first, u32 nr, const u8 *buf, u32 len)
 {
 	u32 tallies, at = HEAD;
@@ -185,7 +189,7 @@ static int record_add(struct lst_tree_record *rec, const struct lst_tree_record 
 	return 0;
 }
 
-/* Reads all of it first: an invalid record changes nothing. */
+/* Adds a record. Reads the whole record first, so an invalid record changes nothing. */
 int lst_tree_record_merge(struct lst_tree_record *rec, u32 first, u32 nr, const u8 *buf, u32 len)
 {
 	struct lst_tree_record *from = kmalloc(sizeof(*from), GFP_NOWAIT);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Requests between nodes of a tree: a node above requests a wave, a node below reports results. */
+/* Requests between nodes of a tree: a node above requests a wave; a node below reports results. */
 #include "tree.h"
 
 /* ---- requests of a node above ---------------------------------------------------------------- */
 
-/* The wave of the request becomes the wave of this node. */
+/* Makes the wave of the request the wave of this node. */
 static u32 wave_begin_locked(struct lst_call *call, struct lst_body *body)
 {
 	const struct lst_tree_ask_req *req = &call->req.tree_ask_req;
@@ -33,7 +33,10 @@ static u32 wave_begin_locked(struct lst_call *call, struct lst_body *body)
 	return 0;
 }
 
-/* EALREADY: the wave is known, and the sender receives its results at its end. 0: it is new. */
+/*
+ * Is the wave known? If so, returns EALREADY, and the sender of the request receives the results at
+ * the end of the wave. Returns 0 if the wave is new.
+ */
 static u32 known_locked(struct lst_call *call)
 {
 	const struct lst_tree_ask_req *req = &call->req.tree_ask_req;
@@ -55,7 +58,7 @@ static bool call_is_for_tree(const struct lst_call *call, const struct lst_tree 
 	return tree && lst_sid_same(&tree->sid, &call->req.tree_ask_req.sid);
 }
 
-/* 0: the wave is new; else the status of the reply. */
+/* Returns 0 if the wave is new, else the status of the reply. */
 static u32 check_locked(struct lst_call *call)
 {
 	const struct lst_tree_ask_req *req = &call->req.tree_ask_req;
@@ -82,7 +85,10 @@ static void tree_reply_fill_locked(struct lst_call *call, u32 status)
 	rpy->left_ns = lst_now(call->st);
 }
 
-/* The body was fetched. The session may have changed meanwhile. */
+/*
+ * Begins the wave after its body was fetched. Checks the session again, because the session may
+ * have changed meanwhile.
+ */
 static void body_fetched(struct lst_call *call)
 {
 	const struct lst_tree_ask_req *req = &call->req.tree_ask_req;
@@ -124,7 +130,7 @@ static enum lst_verdict ask_locked(struct lst_call *call)
 
 /* ---- reports of a node below ----------------------------------------------------------------- */
 
-/* The receiver of the report is this node, or the console on it. */
+/* Takes a report. Its receiver is this node, or the console on this node. */
 static u32 report_take_locked(struct lst_call *call, const u8 *buf, u32 len)
 {
 	const struct lst_tree_tell_req *req = &call->req.tree_tell_req;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A set of nodes of a row, by index: a bit map; on the wire, runs if these are shorter. */
+/*
+ * A set of nodes of a row, by index. It is a bit map in memory. It is a list of runs on the wire,
+ * if that list is shorter.
+ */
 #include "tree.h"
 
 enum { NONE, RUNS, BITS };		/* forms on the wire */
@@ -62,7 +65,10 @@ static u32 count_runs(const struct lst_set *set)
 	return runs;
 }
 
-/* The form, then the number of runs and the offset in the row and length of each; or bits. */
+/*
+ * Encodes a set: a byte for the form, and then bits or runs. In the form with runs, the number of
+ * runs precedes them. Each run has its offset in the row and its length.
+ */
 u32 lst_set_encode(const struct lst_set *set, u8 *buf)
 {
 	u32 runs = count_runs(set), bytes = DIV_ROUND_UP(set->nr, 8U), at, nr, len = 5;

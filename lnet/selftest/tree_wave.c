@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A wave at a node: sends requests to the nodes below, repeats them, and adds up the records that
- * they report. The node reports the sum to the requester. No request waits for the work of nodes: a
- * node replies at once, and sends its results in a separate request.
+ * A wave at a node. The node sends requests to the nodes below, and repeats them. It adds up the
+ * records that these nodes report, and reports the sum to the requester. No request waits for the
+ * work of nodes: a node replies at once, and sends its results in a separate request.
  */
 #include "tree.h"
 
@@ -58,7 +58,10 @@ static u64 error_now(const struct lst_edge *edge, u64 now)
 	return edge->error_ns + ((now - edge->sampled_ns) >> LST_TREE_DRIFT_SHIFT);
 }
 
-/* Four timestamps: sent and heard by our clock, came and left by the other node's. */
+/*
+ * Computes the clock offset from four timestamps. This node sent and received on its own clock; the
+ * other node received and sent on its clock.
+ */
 static void clock_take(struct lst_edge *edge, u64 heard_ns, const struct lst_tree_ask_rpy *rpy)
 {
 	u64 came_ns = rpy->came_ns, left_ns = rpy->left_ns;
@@ -95,7 +98,7 @@ static void edge_req_fill(const struct lst_edge *edge, struct lst_msg *req, u64 
 		req->tree_ask_req.at_ns = wave->at_ns + (u64)edge->offset_ns;
 }
 
-/* The node replied: it knows the wave, or reports why it rejects it. */
+/* Handles the reply of a child: the child knows the wave, or reports why it rejects the wave. */
 static void answered_locked(struct lst_edge *edge, const struct lst_msg *rpy)
 {
 	const struct lst_tree_ask_rpy *answer = &rpy->tree_ask_rpy;
@@ -148,7 +151,7 @@ static void on_edge_reply(struct lst_rpc *rpc)
 	spin_unlock(&st->lock);
 }
 
-/* Offers the body until the other node knows the wave. */
+/* Sends the wave to a child. The request offers the body until the child knows the wave. */
 void lst_edge_ask_locked(struct lst_edge *edge)
 {
 	struct lst_tree *tree = edge->tree;
@@ -190,14 +193,19 @@ static void begin_edge_locked(struct lst_edge *edge)
 	lst_edge_ask_locked(edge);
 }
 
-/* Without memory the counts do not match: the node above rejects the record, so all are missing. */
+/*
+ * Adds nodes to the missing nodes. If there is no memory, the counts of the record do not match.
+ * Then the node above rejects the record, so all its nodes count as missing.
+ */
 static void miss(struct lst_tree *tree, u32 first, u32 nr)
 {
 	if (lst_set_add(&tree->wave.rec.missing, first, nr))
 		pr_warn("selftest: no memory for who is missing\n");
 }
 
-/* A node that left before is not in the session any more, as requested. */
+/*
+ * Accounts for a lost node. If the wave is LEAVE, a node that has left the session counts as done.
+ */
 static void account_lost(struct lst_tree *tree, u32 head, u32 status)
 {
 	struct lst_tree_record *rec = &tree->wave.rec;
@@ -212,7 +220,7 @@ static void account_lost(struct lst_tree *tree, u32 head, u32 status)
 	}
 }
 
-/* From now on the nodes below the lost one receive requests from this node. */
+/* Marks a child as lost. From now on the nodes below the child receive requests from this node. */
 void lst_edge_lose_locked(struct lst_edge *edge, u32 status)
 {
 	struct lst_tree *tree = edge->tree;
@@ -249,13 +257,16 @@ void lst_wave_begin_locked(struct lst_tree *tree)
 	}
 	due(tree, wave->deadline_ns);
 	if (tree->owning)
-		return;			/* the job checks again at its end */
+		return;			/* the running job checks again at its end */
 	tree->owning = true;
 	tree->nr_open++;
 	lst_queue_locked(tree->st, &tree->own, lst_tree_own_run);
 }
 
-/* Encodes the record, which may be requested until the next wave. Without memory it stays. */
+/*
+ * Encodes the record, which the requester may fetch until the next wave. If there is no memory,
+ * keeps the record as it is, and a later call encodes it.
+ */
 static void say_locked(struct lst_tree *tree)
 {
 	u32 size = lst_tree_record_size(&tree->wave.rec);
@@ -336,7 +347,7 @@ u32 lst_edge_told_locked(struct lst_tree *tree, u32 head, u64 wave, const u8 *bu
 
 /* ---- reports --------------------------------------------------------------------------------- */
 
-/* The requester has the record, rejects it, or does not exist any more. */
+/* Ends the report: the requester has the record, rejected it, or does not exist any more. */
 static void told_locked(struct lst_tree *tree)
 {
 	if (tree->wave.state == LST_WAVE_READY)
@@ -355,7 +366,7 @@ static void on_told(struct lst_rpc *rpc)
 	spin_lock(&st->lock);
 	tree->telling = false;
 	if (tree->ending || tree->wave.state != LST_WAVE_READY) {
-		;	/* no report is needed, or another one */
+		;	/* no report of this wave is needed any more */
 	} else if (tree->again) {
 		lst_wave_tell_locked(tree);
 	} else if (!rc && rpy.status != ENOMEM) {
@@ -393,8 +404,8 @@ static void report_post_locked(struct lst_tree *tree)
 }
 
 /*
- * An earlier record is offered until its report has ended; then on_told() retries. If there is no
- * memory now, the requester repeats its request.
+ * Reports the record to the requester. If an earlier report is still in flight, on_told() retries
+ * when that report has ended. If there is no memory now, the requester repeats its request.
  */
 void lst_wave_tell_locked(struct lst_tree *tree)
 {
