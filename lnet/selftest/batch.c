@@ -144,7 +144,10 @@ static int units_make(struct lst_test *test, struct lst *st, const struct lst_ca
 	return 0;
 }
 
-/* NULL: no memory, or the test rejects the parameters; -errno in *@rc. */
+/*
+ * Creates a test. Returns NULL and stores -errno in *@rc if there is no memory, or if the test
+ * rejects the parameters.
+ */
 static struct lst_test *test_make(const struct lst_call *call, int *rc)
 {
 	const struct lst_test_req *req = &call->req.test_req;
@@ -196,7 +199,10 @@ static u32 test_link_locked(struct lst_call *call, struct lst_test *test)
 	return lst_test_link_locked(s, call->req.test_req.bid, 0, test);
 }
 
-/* The session may have changed during the fetch of the destinations. */
+/*
+ * Adds the test. Checks the session again, because the session may have changed while the node
+ * fetched the destinations.
+ */
 void lst_test_add(struct lst_call *call)
 {
 	struct lst_test_rpy *rpy = &call->rpy.test_rpy;

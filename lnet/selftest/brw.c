@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The test "brw": the client offers memory; the server fetches it (write) or puts data there
- * (read), then replies.
+ * The test "brw". The client offers memory to the server. For a write, the server fetches data from
+ * the memory; for a read, it puts data there. Then the server replies.
  */
 #include "memory.h"
 #include "service.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* CRC-32C: eight bytes at a step. */
+/* Computes CRC-32C over eight bytes per step. */
 #include "crc32c.h"
 
 #define POLYNOMIAL	0x82f63b78U

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Drills at a node: created from the plans of a console, queried for their counts. */
+/* Drills at a node. The node creates them from the plans of a console, and reports their counts. */
 #include "drill.h"
 #include "tree.h"
 
@@ -60,7 +60,10 @@ static int dests_make(struct lst_drill *drill)
 	return 0;
 }
 
-/* Servers alternate, so that all receive requests from the start. */
+/*
+ * Creates the slots. Successive slots have different servers, so that all servers receive requests
+ * from the start.
+ */
 static int slots_make(struct lst_drill *drill)
 {
 	u64 nr = drill->nr_dests * drill->plan.concur;
@@ -142,7 +145,10 @@ static bool drill_exists(const struct lst_batch *batch, const struct lst_plan *p
 	return false;
 }
 
-/* The session may have changed meanwhile. */
+/*
+ * Adds the test to the session. Checks the session again, because the session may have changed in
+ * the meantime.
+ */
 static u32 drill_join_locked(struct lst_call *call, struct lst_test *test)
 {
 	const struct lst_plan *p = &test->drill->plan;
@@ -233,7 +239,7 @@ static struct lst_test *test_find_locked(const struct lst_call *call)
 	return NULL;
 }
 
-/* Number of destinations with separate tallies. */
+/* Returns the number of destinations with separate tallies. */
 static u32 nr_pairs(const struct lst_test *test)
 {
 	u32 nr = test->drill ? test->drill->nr_dests : test->nr_dests;
@@ -241,7 +247,7 @@ static u32 nr_pairs(const struct lst_test *test)
 	return nr == 1 || (test->drill && test->drill->pair) ? nr : 0;
 }
 
-/* Tally of all destinations (0) or of one. NULL: there is none. */
+/* Returns the tally of all destinations (@dest is 0) or of one destination. NULL: there is none. */
 static const struct lst_tally *drill_tally_at(const struct lst_test *test, u32 dest)
 {
 	if (dest > nr_pairs(test))
@@ -285,7 +291,7 @@ static void test_write(u8 *buf, const struct lst_test *test, u32 dest)
 	memcpy(buf + LST_TALLY_WIRE + LST_TALLY_NUMBERS + 2 * sizeof(nid), &nid, sizeof(nid));
 }
 
-/* Updates the rails of the test from LNet. Calls the API without the lock. */
+/* Reads the state of the test's rails from LNet. Calls the API without the lock. */
 static void rails_look(struct lst_call *call)
 {
 	struct lst *st = call->st;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Drills, tests that stock nodes do not have: data of a client and of a server. Requests and
- * replies are messages to portal 53, where one buffer receives those of all tests, so that late and
- * repeated replies are detected. Bulk data uses portal 52.
+ * Drills: tests that stock nodes do not have. This header has the data of a client and of a server.
+ * Requests and replies are messages to portal 53. One buffer of this portal receives the messages
+ * of all tests, so that a node detects late and repeated replies. Bulk data uses portal 52.
  */
 #ifndef LNET_SELFTEST_DRILL_H
 #define LNET_SELFTEST_DRILL_H
@@ -14,45 +14,54 @@
 
 #define LST_SLOTS_MAX	262144U
 
-/* A server that a client sends to. */
+/* A server to which a client sends. */
 struct lst_drill_dest {
 	struct lnet_process id;
-	struct list_head asked;		/* slots, in the order of sending */
+	struct list_head asked;		/* slots that await a reply, in the order of sending */
 	u64 seq;			/* requests sent so far */
-	struct lst_tally *tally;	/* of this server only; NULL: one or too many servers */
+	struct lst_tally *tally;	/* tally of this server; NULL: one server, or too many */
 };
 
 /*
- * Two interfaces between which a client received, or may have received, replies and bulk data of a
- * test. Times are of the replies received over them. Data that a server fetched is counted at the
- * rail of its request. LNet reports health and retransmits of the pair, for all its users.
+ * A pair of interfaces over which a client received, or may have received, replies and bulk data of
+ * a test. The times are those of replies received over the pair. Data that a server fetched counts
+ * at the rail of its request. LNet reports health and retransmits of the pair; these include the
+ * requests of all users of LNet.
  */
 struct lst_rail {
-	struct lnet_nid here, there;	/* any: the sum of rails that did not fit into the table */
+	struct lnet_nid here, there;	/* any: sum of the rails for which the table had no entry */
 	u64 nr_times, sum_ns, min_ns, max_ns, bytes_out, bytes_in;
 	u64 resends;			/* since the test began */
-	u64 health_before, health;	/* at the start and now; LST_UNKNOWN */
-	u64 seen;			/* LNet's count at the last check, or LST_UNKNOWN */
+	/* health at the start of the test, and now; or LST_UNKNOWN */
+	u64 health_before, health;
+	u64 seen;			/* LNet's retransmits at the last check, or LST_UNKNOWN */
 };
 #define LST_RAILS_MAX	16U
-#define LST_RAIL_WIRE	112U		/* as above, little endian, without `seen' */
+#define LST_RAIL_WIRE	112U		/* bytes of a rail: little endian, without `seen' */
 #define LST_UNKNOWN	U64_MAX
-#define LST_PAIRS_MAX	256U		/* destinations of a client with separate tallies */
+#define LST_PAIRS_MAX	256U		/* maximum destinations of a client with separate tallies */
 
 /*
- * IDLE: not running. WAIT: waits for its start time. SEND: prepares its request. ASKED: waits for
- * the reply and for bulk data. LOST: aborted, waits for the release of memory. OVER: answered,
- * checks the reply. Legal: IDLE to WAIT, SEND; WAIT to SEND, IDLE; SEND to ASKED, IDLE, LOST; ASKED
- * to LOST, OVER; LOST and OVER to WAIT, SEND, IDLE.
+ * The states of a slot:
+ *	IDLE	not running
+ *	WAIT	waits for its start time
+ *	SEND	prepares its request
+ *	ASKED	waits for the reply and for bulk data
+ *	LOST	its request was aborted; waits until its memory is released
+ *	OVER	has its reply, and checks it
+ *
+ * Legal changes: IDLE to WAIT, SEND; WAIT to SEND, IDLE; SEND to ASKED, IDLE, LOST; ASKED to LOST,
+ * OVER; LOST and OVER to WAIT, SEND, IDLE.
  */
 enum lst_slot_state {
 	LST_SLOT_IDLE, LST_SLOT_WAIT, LST_SLOT_SEND, LST_SLOT_ASKED, LST_SLOT_LOST, LST_SLOT_OVER,
 };
 
 /*
- * A part of a bulk transfer, as its client offers it; holds a reference to the session. LNet may
- * report the delivery of fetched data long after the reply. The slot then leaves the offer alone
- * and continues, as nobody needs the old contents of that memory.
+ * A part of a bulk transfer, as its client offers it to the server. The offer holds a reference to
+ * the session. LNet may report the delivery of fetched data long after the reply. In this case the
+ * slot detaches the offer (`alone') and continues, because nobody needs the old contents of the
+ * memory.
  */
 struct lst_offer {
 	struct lst_slot *slot;
@@ -62,7 +71,10 @@ struct lst_offer {
 	bool counts;			/* not part of the warm-up */
 };
 
-/* One of the parallel parts at a client: sends requests to one server, one at a time. */
+/*
+ * One of the parallel parts of a test at a client. A slot sends requests to one server, one at a
+ * time.
+ */
 struct lst_slot {
 	struct lst_drill *drill;
 	struct list_head link;		/* drill->waiting, by deadline_ns, or drill->asked */
@@ -70,19 +82,23 @@ struct lst_slot {
 	struct lst_job job;
 	struct lst_drill_dest *dest;
 	u8 state;			/* enum lst_slot_state */
-	/* begun: neither lost nor over; spoilt: received data is not what was requested */
+	/*
+	 * begun: the request is neither lost nor over; spoilt: received data is not the requested
+	 * data
+	 */
 	bool begun, answered, failed, spoilt, unlink, unlinking;
 	u32 round;			/* requests begun */
 	u32 nr_open;			/* pending reply, offers, jobs */
-	u64 lost;			/* bit n: the request n rounds ago was lost, and not late */
+	/* bit n: the request n rounds ago was lost, and its reply was not received late */
+	u64 lost;
 	u64 seq, due_ns, start_ns, deadline_ns, over_ns;
 	u64 bulkid;
 	u32 crc;			/* of sent data */
 	struct lst_drill_rpy rpy;
-	struct lst_rail *rail;		/* by which the reply was received */
+	struct lst_rail *rail;		/* rail by which the reply was received */
 	struct lnet_nid rail_from, rail_to;	/* of the last part received */
 	struct lst_store out, in;
-	struct lst_offer **offer;	/* one per part: out, then in; NULL: released */
+	struct lst_offer **offer;	/* sent parts, then received parts; NULL: released */
 };
 
 /* Data that a server moved in one direction. */
@@ -108,16 +124,17 @@ struct lst_drill {
 	u64 session_salt;
 	struct lnet_process self;
 	/* client */
-	u64 cookie;			/* of this run: match bits of replies */
+	u64 cookie;			/* number of the run, a part of the match bits of replies */
 	u64 start_ns, end_ns;
 	struct list_head waiting, asked;
 	u32 nr_asked, max_asked;
 	u32 nr_dests, nr_slots;
 	u32 nr_offers;			/* per transfer */
-	u32 rest;			/* parts of each server that send one more request */
+	/* parts of each server that send one request more than the others */
+	u32 rest;
 	struct lst_drill_dest *dest;
 	struct lst_slot *slot;
-	struct lst_job job;		/* at client and server: checks rails */
+	struct lst_job job;		/* client and server: the job checks rails */
 	struct lst_tally tally;
 	struct lst_tally *pair;		/* per destination, or NULL */
 	struct lst_rail rail[LST_RAILS_MAX];
@@ -127,22 +144,22 @@ struct lst_drill {
 	u64 nr_served;
 	struct list_head hauls;		/* free ones */
 	struct list_head queued;	/* calls waiting for a haul */
-	u32 nr_hauls, max_hauls;	/* active hauls, now and maximum so far */
-	u32 most_hauls;			/* limit of active hauls; 0: none */
+	u32 nr_hauls, max_hauls;	/* number of active hauls: now, and the maximum so far */
+	u32 most_hauls;			/* limit of active hauls; 0: no limit */
 	u32 nr_queued;
-	bool meeting;			/* the rails to @met are to be checked */
+	bool meeting;			/* the rails to the node @met are to be checked */
 	struct lnet_nid met;
 	struct lst_finding finding;	/* of client or server */
 };
 
-/* A transfer at its server; its memory is reused by the next one. */
+/* A transfer at its server. The next transfer reuses its memory. */
 struct lst_haul {
 	struct list_head link;		/* drill->hauls */
 	struct lst_job job;
 	struct lst_drill *drill;
 	struct lst_call *call;		/* NULL: it has been answered */
 	u32 nr_open;			/* pending jobs and parts */
-	u32 nr_get;			/* parts being fetched, plus the caller that starts them */
+	u32 nr_get;			/* parts being fetched, plus 1 while fetches are started */
 	u32 got;			/* bytes */
 	bool failed, put;
 	struct lst_drill_req req;
@@ -161,19 +178,27 @@ static inline bool lst_plan_comes_in(const struct lst_plan *p)
 	return p->what == LST_WHAT_BULK && p->mode != LST_MODE_WRITE;
 }
 
-/* Salt of data sent to the server, or with @in from the server. */
+/* Returns the salt of data sent to the server, or with @in of data received from the server. */
 u64 lst_drill_salt(const struct lst_drill *drill, u64 cookie, u32 slot, u32 round, bool in);
-/* Payload of a ping after the numbers; its memory is NULL if there is none. */
+/*
+ * Returns the payload of a ping, which follows the numbers. Without a payload, the memory is NULL.
+ */
 struct lst_store lst_ping_store(struct lnet_frag *frag, u8 *mem, u32 len);
 void lst_drill_found(struct lst_drill *drill, const struct lst_bad *bad, u64 seq,
 		     const struct lnet_nid *from, const struct lnet_nid *to);
 
 /* ---- drill.c: life of a test ----------------------------------------------------------------- */
 
-/* The session of @test may have changed meanwhile. Takes over the memory of @plan. May sleep. */
+/*
+ * Creates a drill for session @sid, which may have ended. Takes over the memory of @plan. May
+ * sleep.
+ */
 int lst_drill_make(struct lst_test *test, struct lst *st, const struct lst_sid *sid,
 		   struct lst_plan *plan);
-/* Adds a test to the session of @call, which need not be a request. The status; may sleep. */
+/*
+ * Adds a test to the session of @call, which need not be a request. Returns the status of the
+ * reply. May sleep.
+ */
 u32 lst_drill_add(struct lst_call *call, struct lst_plan *plan);
 void lst_drill_free(struct lst_drill *drill);
 void lst_drill_join_locked(struct lst_drill *drill);
@@ -185,11 +210,12 @@ void lst_drill_stop_locked(struct lst_drill *drill, bool force);
 /* @mem: the whole message */
 void lst_drill_answer_locked(struct lst *st, const struct lnet_event *ev,
 			     const struct lst_msg *rpy, u8 *mem);
-u64 lst_drills_work_locked(struct lst *st, u64 now);	/* next deadline; @now 0: only that */
+/* Serves all drills. Returns the next deadline; @now 0: only returns it. */
+u64 lst_drills_work_locked(struct lst *st, u64 now);
 
 /* Drops one of nr_open. */
 void lst_slot_put_locked(struct lst_slot *slot);
-/* Marks the request as lost, whatever is received later. */
+/* Marks the request as lost. A reply that is received later does not change this. */
 void lst_slot_lost_locked(struct lst_slot *slot);
 
 /* ---- rail.c ---------------------------------------------------------------------------------- */
@@ -198,13 +224,15 @@ struct lst_rail *lst_rail_of(struct lst_drill *drill, const struct lnet_nid *her
 			     const struct lnet_nid *there);
 void lst_rail_time(struct lst_rail *rail, u64 ns);
 /*
- * Checks the rails to a peer, and counts their failures from now on. Call without the lock. False:
- * the table is full.
+ * Checks the rails to @peer, and counts their failures from now on. Call without the lock. False:
+ * the table of rails is full.
  */
 bool lst_rails_meet(struct lst_drill *drill, const struct lnet_nid *peer);
-/* The same at a server, deferred: a request of @peer was received. */
+/*
+ * Called at a server that received a request of @peer. Queues a job that checks the rails to @peer.
+ */
 void lst_rails_met_locked(struct lst_drill *drill, const struct lnet_nid *peer);
-/* Checks a known rail again; call without the lock. */
+/* Checks a known rail again. Call without the lock. */
 struct lst_rail_look {
 	struct lnet_nid here, there;
 	struct lnet_rail_info info;
@@ -218,11 +246,12 @@ u32 lst_rails_decode(const u8 *buf, struct lst_rail rail[LST_RAILS_MAX]);	/* the
 /* ---- offer.c: bulk memory of slots ----------------------------------------------------------- */
 
 void lst_slots_free(struct lst_drill *drill);
-int lst_slot_memory(struct lst_slot *slot);	/* 0, -ENOMEM; these three functions may sleep */
+/* Allocates bulk memory. Returns 0 or -ENOMEM. May sleep, as the next two functions. */
+int lst_slot_memory(struct lst_slot *slot);
 void lst_slot_fill(struct lst_slot *slot, u32 round);
-int lst_offers_make(struct lst_slot *slot);	/* before another node learns of them */
+int lst_offers_make(struct lst_slot *slot);	/* call before the server knows the offers */
 void lst_offers_unlink_run(struct lst_job *job);	/* of the slot */
-/* Leaves sent parts alone: the reply shows that the server has fetched them. */
+/* Detaches the offers of sent parts. The reply shows that the server has fetched these parts. */
 void lst_offers_leave_locked(struct lst_slot *slot);
 
 /* ---- drill_server.c: the server -------------------------------------------------------------- */
@@ -233,11 +262,11 @@ void lst_hauls_stop_locked(struct lst_drill *drill);	/* rejects queued calls */
 /* ---- what a node reports of a test: bytes that it puts --------------------------------------- */
 
 /*
- * The tally record, then numbers of eight bytes, little endian:
+ * The report begins with the tally record. Then numbers of eight bytes follow, little endian:
  *	requests in flight, their maximum, requests served, bytes;
- *	first and last time of both flows;
- *	findings, and offset, length and sequence number of the first one;
- *	the interfaces of the first one (20 bytes each), and its destination (20 bytes, or any).
+ *	first and last time of the data in both directions;
+ *	number of findings, and offset, length and sequence number of the first finding;
+ *	the interfaces of the first finding (20 bytes each), and its destination (20 bytes, or any).
  * The number of rails (eight bytes) and the rails begin at LST_TALLY_RAILS.
  */
 #define LST_TALLY_NUMBERS	(13 * 8U)

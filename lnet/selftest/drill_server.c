@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The server of a drill: echoes pings; fetches bulk data from the client's memory, checks it, and
- * puts data there.
+ * The server of a drill. It echoes pings. For bulk, it fetches data from the client's memory and
+ * checks the data, and puts data into the client's memory.
  */
 #include "drill.h"
 
@@ -55,7 +55,7 @@ void lst_hauls_free(struct lst_drill *drill)
 	INIT_LIST_HEAD(&drill->hauls);
 }
 
-/* With BACK, the fetched data is put back. */
+/* Returns the data to put. In mode BACK, the server puts the data that it has fetched. */
 static struct lst_store *out_of(struct lst_haul *h)
 {
 	return h->drill->plan.mode == LST_MODE_BACK ? &h->in : &h->out;
@@ -100,7 +100,7 @@ static void haul_call_set_locked(struct lst_haul *h, struct lst_call *call)
 	h->self = call->self;
 }
 
-/* A transfer that has ended passes its memory to a queued one. */
+/* Passes the memory of an ended transfer to a queued transfer. False: no transfer is queued. */
 static bool haul_next_locked(struct lst_haul *h)
 {
 	struct lst_drill *drill = h->drill;
@@ -145,7 +145,10 @@ void lst_hauls_stop_locked(struct lst_drill *drill)
 
 static void fetched_run(struct lst_job *job);
 
-/* The last call: all data has been fetched. */
+/*
+ * Counts down the fetches in progress. When all data is fetched, queues the job that checks the
+ * data.
+ */
 static void get_put_locked(struct lst_haul *h)
 {
 	if (--h->nr_get)
@@ -270,7 +273,7 @@ static void haul_data_send(struct lst_haul *h)
 	haul_move(h, out_of(h), false);
 }
 
-/* Checks fetched data; also 0 if the plan has none. */
+/* Checks fetched data. Returns a status, which is 0 also if the plan has no fetches. */
 static u32 haul_check(struct lst_haul *h)
 {
 	struct lst_drill *drill = h->drill;
@@ -291,7 +294,10 @@ static u32 haul_check(struct lst_haul *h)
 	return EBADMSG;
 }
 
-/* The reply follows the put at once: the client waits for both, in any order. */
+/*
+ * Runs when all data is fetched. The server sends the reply directly after the put, because the
+ * client waits for reply and data in any order.
+ */
 static void fetched_run(struct lst_job *job)
 {
 	struct lst_haul *h = container_of(job, struct lst_haul, job);

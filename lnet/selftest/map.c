@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Senders and receivers of a drill: a client's servers are consecutive, modulo their number. */
+/*
+ * Senders and receivers of a drill. The servers of a client have consecutive indices, modulo the
+ * number of servers.
+ */
 #include "plan.h"
 
 struct row {
@@ -19,7 +22,7 @@ static u32 half_bits(u32 nr)
 	return half;
 }
 
-/* A bijection of numbers of twice @half bits; @by: 1 forward, -1 backward. */
+/* Permutes the numbers of 2 * @half bits. @by 1: the permutation, -1: its inverse. */
 static u32 shuffle(u32 x, u32 half, u64 seed, int by)
 {
 	u32 mask = (1U << half) - 1, left = x >> half, right = x & mask;
@@ -41,7 +44,7 @@ static u32 shuffle(u32 x, u32 half, u64 seed, int by)
 	return left << half | right;
 }
 
-/* A bijection of the numbers below @nr. */
+/* Permutes the numbers below @nr. */
 static u32 number_permute(u32 x, u32 nr, u64 seed, int by)
 {
 	u32 half = half_bits(nr);
@@ -52,7 +55,10 @@ static u32 number_permute(u32 x, u32 nr, u64 seed, int by)
 	return x;
 }
 
-/* All nodes form one cycle, in an order by @seed, so no node is its own successor. */
+/*
+ * Returns the node after @x in one cycle of all nodes, which @seed orders. So no node is its own
+ * successor.
+ */
 static u32 successor(u32 x, u32 nr, u64 seed)
 {
 	u32 place = number_permute(x, nr, seed, -1);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Bulk memory of a client's slots: allocated, filled, offered to the server, withdrawn. */
+/*
+ * Bulk memory of a client's slots. The client allocates and fills the memory, offers it to the
+ * server, and withdraws the offer.
+ */
 #include "drill.h"
 
 /* ---- bulk memory ----------------------------------------------------------------------------- */

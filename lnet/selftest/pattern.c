@@ -6,7 +6,7 @@
 #define POISON	0xbeefbeefbeefbeefULL
 #define WORD	8U
 
-/* Any length: the last word may be truncated. */
+/* Fills memory of any length. The last word may be truncated. */
 static void pattern_fill(u8 *mem, u32 len, u64 word)
 {
 	for (; len >= WORD; mem += WORD, len -= WORD)
@@ -22,15 +22,18 @@ static bool pattern_is_filled(const u8 *mem, u32 len, u64 word)
 	return !memcmp(mem, &word, len);
 }
 
-/* Start of the last whole word; a shorter transfer is a part of one word. */
+/*
+ * Returns the offset of the last whole word. Memory shorter than a word has only a part of one
+ * word.
+ */
 static u32 last_word(u32 len)
 {
 	return len < WORD ? 0 : len / WORD * WORD - WORD;
 }
 
 /*
- * Stock nodes check the first and last word of each of their pages, whose size may differ from
- * ours. So all of the memory is filled.
+ * Stock nodes check the first and last word of each of their pages. Their page size may differ from
+ * the page size of this node. So the function fills all of the memory.
  */
 void lst_pattern_fill(u8 *mem, u32 len, enum lst_check check)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Wire form of the plan of a drill: numbers of eight bytes, then the nodes. */
+/* Wire form of the plan of a drill: numbers of eight bytes, and then the nodes. */
 #include "plan.h"
 
 #define VERSION		1U

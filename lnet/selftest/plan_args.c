@@ -3,7 +3,7 @@
 #include "drill.h"
 #include "tree.h"
 
-/* Arguments that stock's tests have also, in groups or in trees. */
+/* Is @name also an argument of stock's tests, in groups or in trees? */
 static bool is_common(const char *name)
 {
 	static const char *const common[] = { "loop", "concur", "dist", "span", "stop_onerr",
@@ -41,7 +41,7 @@ static int plan_words_read(struct lst_plan *p, const char *text, u32 len)
 
 		if (lst_body_number(text, len, word->name, -1, (s64)word->most, &value))
 			return -EINVAL;
-		/* Stock's tool writes -1 for endless. */
+		/* For an endless test, stock's tool writes -1. */
 		if (value == -1 && !strcmp(word->name, "loop"))
 			value = 0;
 		if (value < (s64)word->least)

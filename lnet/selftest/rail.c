@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Traffic of a drill over each pair of interfaces, as its client measured it. */
+/* Traffic of a drill over each pair of interfaces, as the client measured it. */
 #include "drill.h"
 
 struct lst_rail *lst_rail_of(struct lst_drill *drill, const struct lnet_nid *here,
@@ -42,7 +42,7 @@ static void seen_locked(struct lst_rail *rail, const struct lnet_rail_info *info
 		rail->health_before = info->health;
 		before = info->resends;
 	}
-	/* A rail that was removed and created again counts from 0. */
+	/* If a rail was removed and created again, its count restarted at 0. */
 	rail->resends += info->resends - (info->resends < before ? 0 : before);
 	rail->seen = info->resends;
 	rail->health = info->health;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Own requests: memory for the reply and for bulk is posted, then the message is sent. A request
- * ends when the reply was received and the posted memory was released.
+ * Requests of this node. A request posts memory for the reply and for bulk data, and then sends its
+ * message. It ends when the reply was received and the posted memory was released.
  */
 #include "service.h"
 
@@ -27,7 +27,10 @@ void lst_rpc_init_locked(struct lst_rpc *rpc, struct lst *st, const struct lnet_
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* Drops one of nr_open. True: the request has ended; the caller calls done() without the lock. */
+/*
+ * Drops one reference of nr_open. True: the request has ended, and the caller calls done() without
+ * the lock.
+ */
 static bool rpc_put_locked(struct lst_rpc *rpc)
 {
 	if (--rpc->nr_open)
@@ -76,7 +79,10 @@ static void rpc_unlink_run(struct lst_job *job)
 		rpc->done(rpc);
 }
 
-/* Withdraws posted memory. During the start, the starter does so at the end. */
+/*
+ * Withdraws posted memory. While the request is being started, the starting function does so at its
+ * end.
+ */
 static void rpc_unlink_locked(struct lst_rpc *rpc)
 {
 	rpc->unlink = true;
@@ -106,7 +112,7 @@ static void rpc_error_locked(struct lst_rpc *rpc, int status)
 
 /* ---- the beginning --------------------------------------------------------------------------- */
 
-/* The request does not need this memory any more. */
+/* Detaches memory that the request does not need any more. */
 static void md_close_locked(struct lst_rpc_md *md)
 {
 	struct lst *st = md->st;
@@ -137,7 +143,10 @@ static struct lst_rpc_md *md_open(struct lst_rpc *rpc, enum lst_md_kind kind)
 	return md;
 }
 
-/* The memory was attached; or, with @rc, it was not, and the starter holds the request. */
+/*
+ * Notes whether memory was attached. If @rc is not 0, it was not attached; the starting function
+ * still holds a reference to the request.
+ */
 static void md_made(struct lst_rpc *rpc, enum lst_md_kind kind, lnet_md_t handle, int rc)
 {
 	spin_lock(&rpc->st->lock);
@@ -264,7 +273,10 @@ static void start_run(struct lst_job *job)
 		rpc->done(rpc);
 }
 
-/* Most deadlines are later than all earlier ones. */
+/*
+ * Inserts the request by its deadline. Most deadlines are later than all earlier ones, so the
+ * search begins at the end.
+ */
 static void insert_locked(struct lst_rpc *rpc)
 {
 	struct list_head *at = rpc->st->rpcs.prev;
@@ -300,7 +312,10 @@ void lst_rpc_post_locked(struct lst_rpc *rpc, struct lst_msg *req, u64 timeout_n
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* The reply shows that the server has fetched the memory. */
+/*
+ * Detaches bulk memory from the request, because the reply shows that the server has fetched the
+ * data.
+ */
 static void rpc_md_detach_locked(struct lst_rpc *rpc)
 {
 	struct lst_rpc_md *md = rpc->md[LST_MD_BULK];
@@ -323,7 +338,7 @@ static void replied_locked(struct lst_rpc *rpc, const struct lnet_event *ev)
 	if (rc)
 		rpc_error_locked(rpc, rc);
 	else if (rpc->bulk && rpy.status)
-		rpc_unlink_locked(rpc);	/* the server will not access it */
+		rpc_unlink_locked(rpc);	/* after an error, the server does not access the memory */
 	else
 		rpc_md_detach_locked(rpc);
 }
@@ -391,7 +406,7 @@ int lst_rpc_result(struct lst_rpc *rpc, struct lst_msg *rpy)
 		rc = lst_msg_decode(rpy, rpc->reply, LST_MSG_SIZE);
 	if (!rc && rpy->type != kind->rpy)
 		rc = -EBADMSG;
-	/* The transfer is complete, or the server reports an error. */
+	/* If the server reports no error, the bulk transfer must be complete. */
 	if (!rc && rpc->bulk && !rpc->moved && !rpy->status)
 		rc = -EIO;
 	return rc;

@@ -4,13 +4,13 @@
  * API of include/lnet/.
  *
  *	messages.def wire.c	messages: fields and codec
- *	rpc.c			own requests: a message, its reply, bulk data in between
+ *	rpc.c			requests of this node: a message, its reply, bulk data
  *	serve.c			requests of other nodes: buffers, dispatch, replies
- *	session.c stat.c	the session of this node, and the statistics it reports
+ *	session.c stat.c	the session of this node, and its statistics
  *	batch.c start.c unit.c	batches of tests, their start, and the parts that run a test
  *	ping.c brw.c pattern.c	the tests that stock nodes have
  *	plan.[ch] plan.def map.c	plan of a drill, and which client sends to which server
- *	drill.[ch] slot.c offer.c drill_server.c	drills: life, client, its memory, server
+ *	drill.[ch] slot.c offer.c drill_server.c	drills: creation, client, client's memory, server
  *	rail.c			traffic of drills per pair of interfaces, and their health
  *	store.[ch] verify.c crc32c.[ch]	memory of drills, and its contents
  *	tally.[ch] tally.def	counts of a test
@@ -20,7 +20,7 @@
  *	tree.c tree_*.c		a session over a tree of nodes: places, waves, records
  *	service.c		start, end, timers
  *
- * The service never waits and starts no thread. Its user calls lst_work() at the time that
+ * The service never waits and starts no thread. Its user calls lst_work() at the time that the last
  * lst_work() returned, or earlier after arm().
  */
 #ifndef LNET_SELFTEST_H
@@ -34,35 +34,41 @@ struct lst;
 struct lst_memory;
 
 struct lst_host {
-	/* Requests lst_work() earlier than it returned. Any thread, also handlers; no lock held. */
+	/*
+	 * Requests an earlier call of lst_work(). Called by any thread, also in handlers, without a
+	 * lock.
+	 */
 	void (*arm)(struct lst_host *host);
 };
 
 struct lst_cfg {
 	struct lnet *ln;		/* outlives the service */
 	struct lst_host *host;		/* likewise */
-	u32 nr_messages;		/* of other nodes that can be queued; 0: 512 */
-	/* NIDs that may lead this node, in addition to its own; outlives the service. NULL: all */
+	u32 nr_messages;		/* messages of other nodes that can be queued; 0: 512 */
+	/*
+	 * NIDs that may control this node, in addition to its own NIDs. NULL: all. The list
+	 * outlives the service.
+	 */
 	const struct lnet_nidlist *consoles;
 };
 
 /*
- * Starts the service: a console of @cfg->consoles may take this node into its session. May sleep.
- * 0, -ENOMEM.
+ * Starts the service. A console of @cfg->consoles may then take this node into its session. May
+ * sleep. Returns 0 or -ENOMEM.
  */
 int lst_create(struct lst **stp, const struct lst_cfg *cfg);
 /*
- * Does the work that is due. Returns the next deadline on the clock of the node's environment,
- * U64_MAX: none. Task context, one thread at a time.
+ * Does the work that is due. Returns the next deadline on the clock of the node's environment;
+ * U64_MAX: none. Call in task context, from one thread at a time.
  */
 u64 lst_work(struct lst *st);
-/* Begins to stop: ends the session, aborts requests in flight. A second call does no harm. */
+/* Begins to stop: ends the session, aborts requests in flight. A second call has no effect. */
 void lst_stop(struct lst *st);
-/* Is nothing in progress? True some time after lst_stop(), at the latest with lnet_destroy(). */
+/* Is nothing in progress? True some time after lst_stop(), at the latest after lnet_destroy(). */
 bool lst_stopped(struct lst *st);
 void lst_free(struct lst *st);		/* once lst_stopped(); NULL is fine */
 
-/* A command to this node as a console; verbs.def defines requests. */
+/* A command to this node as a console; verbs.def defines the requests. */
 struct lst_command {
 	const char *request;		/* the caller's until done() */
 	u32 len;			/* bytes, with the last zero */
@@ -70,9 +76,15 @@ struct lst_command {
 	int status;			/* 0 or -errno */
 	char *answer;			/* YAML, kfree(); NULL: none */
 	u32 used, size;			/* bytes of text, of memory */
-	/* NULL: the reply is text; else it has the layouts of stock.h, and *@memory is filled in */
+	/*
+	 * NULL: the reply is text. Otherwise the reply has the layouts of stock.h, and the node
+	 * fills in *@memory.
+	 */
 	struct lst_memory *memory;
-	/* Called once, perhaps before lst_command() returns. No lock; must not call the above. */
+	/*
+	 * Called once, perhaps before lst_command() returns, without the lock. It must not call the
+	 * functions above.
+	 */
 	void (*done)(struct lst_command *cmd);
 };
 void lst_command(struct lst *st, struct lst_command *cmd);

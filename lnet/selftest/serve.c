@@ -9,7 +9,10 @@
 static void on_service_request(const struct lnet_event *ev);
 static void on_drill(const struct lnet_event *ev);
 
-/* No memory: the portal has its other buffer, and this one is posted later. */
+/*
+ * Called if there is no memory to post a buffer. The portal has a second buffer; @b is posted
+ * later.
+ */
 static void lost_locked(struct lst_buffer *b)
 {
 	b->posted = false;
@@ -142,7 +145,8 @@ void lst_serve_free(struct lst *st)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-#define SPARE_MIN	65536U		/* bytes from which memory is cached for the next call */
+/* minimum bytes of memory that is cached for the next call */
+#define SPARE_MIN	65536U
 #define SPARES_MAX	16U
 
 static bool bulk_is_large(u32 len)
@@ -150,7 +154,9 @@ static bool bulk_is_large(u32 len)
 	return len >= SPARE_MIN && len <= LNET_MTU;
 }
 
-/* Allocating large memory each time would cost more than the use of it. */
+/*
+ * Takes large memory from the cache if possible: its allocation would cost more time than its use.
+ */
 static void *mem_get(struct lst *st, u32 len)
 {
 	struct list_head *spare = NULL;
@@ -211,7 +217,10 @@ static bool is_unused(const struct lst_share *share)
 	return !share->nr_calls;
 }
 
-/* The share of @sender, an unused one, or the last one, which all further senders use. */
+/*
+ * Returns the share of @sender, else an unused share, else the last share. All further senders use
+ * the last share.
+ */
 static struct lst_share *share_of_locked(struct lst *st, const struct lnet_nid *sender)
 {
 	struct lst_share *unused = NULL;
@@ -231,7 +240,10 @@ static struct lst_share *share_of_locked(struct lst *st, const struct lnet_nid *
 	return unused;
 }
 
-/* True if the sender of @share has fewer calls than are free, or fewer than LST_CALLS_FEW. */
+/*
+ * May the sender of @share have a further call? True if its calls are fewer than the free calls, or
+ * fewer than LST_CALLS_FEW.
+ */
 static bool may_call(const struct lst *st, const struct lst_share *share)
 {
 	u32 free = st->nr_calls < LST_CALLS_MAX ? LST_CALLS_MAX - st->nr_calls : 0;
@@ -246,7 +258,9 @@ static void call_unlink_locked(struct lst_call *call)
 	call->st->nr_calls--;
 }
 
-/* If no other call has memory, a call of any size may start. */
+/*
+ * Does @share have room for @size bytes? If no other call has memory, a call of any size may start.
+ */
 static bool share_has_room(const struct lst *st, const struct lst_share *share, u64 size)
 {
 	return (!share->used || share->used + size <= LST_BULK_SHARE) &&
@@ -261,7 +275,9 @@ static void bulk_start_locked(struct lst_call *call)
 	lst_queue_locked(call->st, &call->job, bulk_run);
 }
 
-/* Starts the transfer now, or queues @call until other calls have returned enough memory. */
+/*
+ * Starts the transfer of @call now, or queues @call until other calls have returned enough memory.
+ */
 static void bulk_want_locked(struct lst_call *call)
 {
 	struct lst *st = call->st;
@@ -276,9 +292,8 @@ static void bulk_want_locked(struct lst_call *call)
 }
 
 /*
- * Returns the memory of @call, and starts at most one waiting call of each share of the bulk
- * memory, round-robin. If more calls could start, a call that has memory exists, and its end
- * starts further calls.
+ * Returns the memory of @call, and starts at most one waiting call of each share, round-robin. If
+ * further calls could start, there is still a call with memory. The end of that call starts them.
  */
 static void bulk_return_locked(struct lst_call *call)
 {
@@ -303,7 +318,10 @@ static void bulk_return_locked(struct lst_call *call)
 
 /* ---- replies and bulk ------------------------------------------------------------------------ */
 
-/* Drops one of nr_open: a transfer, or the reference of its starter. The last frees the call. */
+/*
+ * Drops one reference of nr_open: of a transfer, or of the function that starts a transfer. The
+ * last one frees the call.
+ */
 static void call_put(struct lst_call *call)
 {
 	struct lst *st = call->st;
@@ -330,7 +348,7 @@ static void call_hold(struct lst_call *call)
 	spin_unlock(&call->st->lock);
 }
 
-/* 0: events follow, and the call may already have ended. */
+/* Starts a PUT or GET. If it returns 0, events follow, and the call may already have ended. */
 static int transfer(struct lst_call *call, void *mem, u32 len, lnet_handler_t handler, u64 bits,
 		    bool get)
 {
@@ -447,8 +465,8 @@ static void on_fetched(const struct lnet_event *ev)
 }
 
 /*
- * The reply follows the put at once, as the client waits for both, in any order. LNet may report
- * the delivery of the put late.
+ * Puts bulk data to the client. The reply follows the put at once, because the client waits for
+ * reply and data in any order. LNet may report the delivery of the put late.
  */
 static int call_bulk_put(struct lst_call *call)
 {
@@ -473,7 +491,7 @@ static void bulk_run(struct lst_job *job)
 		rc = -ENOMEM;
 	else if (call->bulk_prepare)
 		rc = call->bulk_prepare(call);
-	call->bulk_status = -ECANCELED;		/* until an event reports the result */
+	call->bulk_status = -ECANCELED;		/* status until an event reports the result */
 	if (!rc && call->bulk_get)
 		rc = transfer(call, call->bulk, call->bulk_len, on_fetched, call->bulkid, true);
 	else if (!rc)
@@ -518,7 +536,10 @@ static enum lst_verdict (*serve_of(u32 service))(struct lst_call *call)
 	return NULL;
 }
 
-/* NULL: the service stops, there is no memory, or too many calls of the sender are being served. */
+/*
+ * Creates a call. NULL: the service stops, there is no memory, or too many calls of the sender are
+ * being served.
+ */
 static struct lst_call *call_new_locked(struct lst *st, const struct lnet_event *ev,
 					const struct lst_msg *req, const u8 *raw)
 {
@@ -550,7 +571,7 @@ static struct lst_call *call_new_locked(struct lst *st, const struct lnet_event 
 	return call;
 }
 
-/* @rc: 0, or -EPROTO: of another version. */
+/* Serves a request. @rc: 0, or -EPROTO if the request has another version. */
 static void call_locked(struct lst *st, const struct lnet_event *ev, const struct lst_msg *req,
 			u8 *raw, int rc)
 {
@@ -581,7 +602,10 @@ static void call_locked(struct lst *st, const struct lnet_event *ev, const struc
 		lst_reply_locked(call);
 }
 
-/* Accepts LST_DRILL_MIN to LST_DRILL_MAX bytes; missing bytes are zero. */
+/*
+ * Decodes a request of a drill. It accepts LST_DRILL_MIN to LST_DRILL_MAX bytes. Missing bytes are
+ * zero.
+ */
 static int drill_decode(struct lst_msg *msg, const u8 *mem, u32 len)
 {
 	u8 buf[LST_MSG_SIZE] = { 0 };
@@ -596,7 +620,7 @@ static int drill_decode(struct lst_msg *msg, const u8 *mem, u32 len)
 	return rc;
 }
 
-/* Decodes a message, and calls @serve_locked with it and with the result of @decode. */
+/* Decodes a received message. Calls @serve_locked with the message and the result of @decode. */
 static void arrived(const struct lnet_event *ev, int (*decode)(struct lst_msg *, const u8 *, u32),
 		    void (*serve_locked)(struct lst *, const struct lnet_event *,
 					 const struct lst_msg *, u8 *, int))
@@ -641,7 +665,7 @@ static void on_drill(const struct lnet_event *ev)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* Calls with a reply in progress end without further action. */
+/* Begins to stop. Calls with a reply in progress end without further action. */
 void lst_serve_stop_locked(struct lst *st)
 {
 	unsigned int i;

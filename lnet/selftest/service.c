@@ -30,7 +30,7 @@ static u64 next_ns_locked(struct lst *st)
 	return min(next, lst_drills_work_locked(st, 0));
 }
 
-/* Called with the lock, which is held again on return. */
+/* Runs the queued jobs. Called with the lock; drops the lock meanwhile. */
 static void run_jobs(struct lst *st)
 {
 	struct lst_job *job;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Inside the self-test: the service of a node, requests both ways, sessions, batches, tests. */
+/*
+ * Internals of the self-test: the service of a node, requests from and to other nodes, sessions,
+ * batches, tests.
+ */
 #ifndef LNET_SELFTEST_SERVICE_H
 #define LNET_SELFTEST_SERVICE_H
 
@@ -10,32 +13,33 @@
 #include "wire.h"
 
 /*
- * One lock per service protects all data below. It is a leaf lock: no API call is made with it
- * held. Calls of the API are queued as jobs. A caller from outside (a handler, lst_work(), a
- * command) runs the jobs last, with lst_run(). Functions named _locked need the lock.
+ * One lock per service protects all data below. It is a leaf lock: no API call is made while it is
+ * held. Calls of the API are queued as jobs. Each entry from outside (a handler, lst_work(), a
+ * command) begins with lst_enter() and ends with lst_run(), which runs the jobs. Functions named
+ * _locked need the lock.
  */
 
 #define LST_RPC_TIMEOUT_NS	(64ULL * NSEC_PER_SEC)
-#define LST_LEASE		100U		/* seconds, if the console requests no other */
+#define LST_LEASE		100U		/* default lease in seconds */
 #define LST_LEASE_MIN		4U
 #define LST_LEASE_MAX		3600U
-#define LST_FENCED_MAX		16U		/* sessions that lost this node and are known */
-#define LST_CALLS_MAX		8192U		/* requests of others being served at one time */
-#define LST_CALLS_FEW		32U		/* calls of each sender permitted beyond it */
-#define LST_BULK_MAX		(256ULL << 20)	/* bytes of bulk memory of all calls */
-#define LST_BULK_SHARE		(64ULL << 20)	/* of these, bytes for the calls of one sender */
-#define LST_SENDERS_MAX		64U		/* with a share; further senders use the last one */
+#define LST_FENCED_MAX		16U		/* sessions whose takeover the node remembers */
+#define LST_CALLS_MAX		8192U		/* maximum requests of other nodes being served */
+#define LST_CALLS_FEW		32U		/* calls per sender even at LST_CALLS_MAX */
+#define LST_BULK_MAX		(256ULL << 20)	/* maximum bytes of bulk memory of all calls */
+#define LST_BULK_SHARE		(64ULL << 20)	/* maximum bytes of bulk memory per sender */
+#define LST_SENDERS_MAX		64U		/* number of shares; other senders use the last */
 #define LST_UNITS_MAX		65536U		/* of a test */
 #define LST_TESTS_MAX		1024U		/* tests of a session */
-#define LST_PARTS_MAX		262144U		/* units and slots of a session */
+#define LST_PARTS_MAX		262144U		/* maximum units and slots of a session */
 #define LST_DESTS_MAX		(256U * LST_DESTS_PER_PAGE)
 #define LST_REFUSED_LOG_NS	(10ULL * NSEC_PER_SEC)
 #define LST_RETRY_NS		(1ULL * NSEC_PER_SEC)	/* to post a buffer */
-#define LST_PAUSE_NS		(10ULL * NSEC_PER_MSEC)	/* after a failure, before the next try */
+#define LST_PAUSE_NS		(10ULL * NSEC_PER_MSEC)	/* pause before a retry */
 
 struct lst_job {
 	struct list_head link;
-	/* no lock held; must not call lst_run() */
+	/* called without the lock; must not call lst_run() */
 	void (*run)(struct lst_job *job);
 };
 
@@ -60,7 +64,7 @@ struct lst_share {			/* the calls of one sender, and their bulk memory */
 	struct lnet_nid sender;
 	u32 nr_calls;
 	u64 used;			/* bytes of bulk memory */
-	struct list_head waits;		/* calls waiting for memory, by job.link */
+	struct list_head waits;		/* calls that wait for memory, by job.link */
 };
 
 struct lst {
@@ -69,14 +73,14 @@ struct lst {
 	spinlock_t lock;
 	struct list_head jobs;
 	struct list_head rpcs;		/* in flight, by deadline */
-	struct list_head ending;	/* failed ones that have not ended */
+	struct list_head ending;	/* failed requests that have not ended */
 	struct list_head calls;		/* being served */
 	struct list_head paused;	/* units, by resume time */
 	struct list_head drills;
-	u64 start_ns;			/* no batch is to start before */
+	u64 start_ns;			/* no batch is scheduled before this time */
 	struct list_head nettests;
 	u32 nr_messages;		/* as lst_cfg requested */
-	const struct lnet_nidlist *consoles;	/* that may lead this node; NULL: all */
+	const struct lnet_nidlist *consoles;	/* NIDs that may control this node; NULL: all */
 	bool drills_served;		/* buffers for drills exist */
 	u32 nr_calls, nr_outs;
 	struct lst_share share[LST_SENDERS_MAX];
@@ -86,24 +90,27 @@ struct lst {
 	u32 nr_spares;
 	u32 nr_inside;			/* threads between lst_enter() and lst_run() */
 	u64 armed_ns;			/* time of the next lst_work() */
-	u64 retry_ns;			/* to post buffers after a lack of memory */
+	u64 retry_ns;			/* time to post buffers again, after a lack of memory */
 	bool stopping;
-	struct lst_session *session;	/* the one this node is in, or NULL */
+	struct lst_session *session;	/* session that this node is in, or NULL */
 	struct list_head zombies;	/* ended sessions with running units */
 	u32 nr_zombies;
-	u64 epoch;			/* of the last session; each new one adds 1 */
-	/* Ring of the last sessions ended by a takeover; their consoles may not know it. */
+	u64 epoch;			/* epoch of the last session; each new session adds 1 */
+	/* Ring of the last sessions that ended by a takeover. Their consoles may not know of it. */
 	struct lst_sid fenced[LST_FENCED_MAX];
 	u32 nr_fenced;
-	struct con_session *con;	/* this node is its console; or NULL */
+	struct con_session *con;	/* session that this node controls as a console, or NULL */
 	u64 con_generation;
 	struct list_head commands;	/* to the console, in progress */
-	/* of the session this node is in; of the one it is the console of; or NULL */
+	/*
+	 * @tree belongs to the session of this node. @root belongs to the session that this node
+	 * controls as a console. Both may be NULL.
+	 */
 	struct lst_tree *tree, *root;
 	u32 nr_trees;			/* these, and ending ones */
 	u32 nr_commands;
 	u64 c[LST_NR_COUNTERS];
-	u64 refused_log_ns;		/* earliest time of the next line about rejections */
+	u64 refused_log_ns;		/* earliest time of the next log line about rejections */
 	struct lst_buffer buffer[LST_BUFFERS];
 };
 
@@ -115,8 +122,8 @@ static inline u64 lst_now(const struct lst *st)
 }
 
 /*
- * A secret ID: match bits of memory that this node posts. Any node that knows the ID may put to or
- * get from that memory. So no node can compute it from the IDs of other requests.
+ * Draws a secret ID: the match bits of memory that this node posts. Any node that knows the ID may
+ * put to or get from that memory. So no node can compute it from the IDs of other requests.
  */
 static inline u64 lst_id_draw(struct lst *st)
 {
@@ -128,16 +135,16 @@ static inline u64 lst_id_draw(struct lst *st)
 /* ---- service.c ------------------------------------------------------------------------------- */
 
 void lst_queue_locked(struct lst *st, struct lst_job *job, void (*run)(struct lst_job *job));
-/* First call of a caller from outside, whose last is lst_run(). Takes the lock. */
+/* First call of each entry from outside; the last call is lst_run(). Takes the lock. */
 static inline void lst_enter(struct lst *st) __acquires(&st->lock)
 {
 	spin_lock(&st->lock);
 	st->nr_inside++;
 }
 void lst_run(struct lst *st);
-/* The first NID of this node other than 0@lo. Call without the lock. */
+/* Returns the first NID of this node other than 0@lo. Call without the lock. */
 void lst_self(struct lst *st, struct lnet_process *id);
-/* Sends from @x->self, or from any interface if that one was removed meanwhile. */
+/* Sends @x from the interface @x->self, or from any interface if @x->self was removed meanwhile. */
 int lst_bulk_start(struct lst *st, struct lnet_xfer *x, bool get);
 
 /* ---- rpc.c: own requests ----------------------------------------------------------------- */
@@ -145,8 +152,8 @@ int lst_bulk_start(struct lst *st, struct lnet_xfer *x, bool get);
 enum lst_md_kind { LST_MD_RPY, LST_MD_BULK, LST_NR_MDS };
 
 /*
- * The message of a request. LNet may report its delivery after the reply, as ACKs are cumulative,
- * so the message outlives the request.
+ * The message of a request. ACKs are cumulative, so LNet may report the delivery of the message
+ * after the reply. Therefore the message outlives the request.
  */
 struct lst_out {
 	struct lst *st;
@@ -156,12 +163,13 @@ struct lst_out {
 
 /*
  * Memory posted for a request. LNet may report the delivery of fetched data long after the reply.
- * If a session keeps that memory, the request does not wait for the report.
+ * If a session keeps the memory, the request does not wait for the report.
  */
 struct lst_rpc_md {
 	struct lst *st;
 	struct lst_rpc *rpc;		/* NULL: it has ended */
-	struct lst_session *session;	/* it is allocated, and holds this session; or NULL */
+	/* session that an allocated struct references, else NULL */
+	struct lst_session *session;
 	enum lst_md_kind kind;
 	lnet_md_t md;
 };
@@ -175,32 +183,41 @@ struct lst_rpc {
 	struct lnet_process target;
 	u64 rpyid, bulkid;
 	u64 start_ns, end_ns, deadline_ns;
-	/* memory that others may put to or get from; caller's; NULL: none */
+	/* The caller's memory, to which others may put or from which they may get. NULL: none. */
 	void *bulk;
 	u32 bulk_len, bulk_options;	/* LNET_MD_OP_PUT or LNET_MD_OP_GET */
-	/* caller's; it keeps fetched memory. NULL: the request waits for the end of that memory */
+	/*
+	 * The caller's session, which keeps fetched memory. NULL: the request waits until LNet has
+	 * released the memory.
+	 */
 	struct lst_session *session;
 	u32 portal, service;
-	u8 nr_open;			/* descriptors and jobs that reference it */
+	u8 nr_open;			/* descriptors and jobs that reference the request */
 	bool starting, unlinking, unlink, replied, moved;
 	int status;
 	struct lst_out *out;		/* NULL: LNet has released it */
 	lnet_md_t out_md;
 	u8 request[LST_MSG_SIZE], reply[LST_MSG_SIZE];
-	/* The request has ended and is the caller's. No lock held; must not call lst_run(). */
+	/*
+	 * Called when the request has ended; returns its ownership to the caller. Called without
+	 * the lock; must not call lst_run().
+	 */
 	void (*done)(struct lst_rpc *rpc);
 };
 
-/* Call before each use: draws the match bits. */
+/* Draws the match bits. Call it before each use of @rpc. */
 void lst_rpc_init_locked(struct lst_rpc *rpc, struct lst *st, const struct lnet_process *target);
 /*
- * Sends @req and fills in its rpyid. With bulk memory, the caller has filled in bulkid. Exactly one
- * done() follows, also if nothing can be sent.
+ * Sends @req and fills in its rpyid. If there is bulk memory, the caller has filled in bulkid.
+ * done() is then called exactly once, also if nothing can be sent.
  */
 void lst_rpc_post_locked(struct lst_rpc *rpc, struct lst_msg *req, u64 timeout_ns);
-/* Ends a request in progress, with @status < 0 unless it already has a status. */
+/*
+ * Ends a request in progress. Its status becomes @status (< 0), unless the request already has a
+ * status.
+ */
 void lst_rpc_fail_locked(struct lst_rpc *rpc, int status);
-/* Call in done(): 0 and the reply, or -errno. */
+/* Call in done(). Returns 0 and the reply, or -errno. */
 int lst_rpc_result(struct lst_rpc *rpc, struct lst_msg *rpy);
 u64 lst_rpcs_expire_locked(struct lst *st, u64 now);	/* next deadline */
 
@@ -213,7 +230,7 @@ struct lst_call {
 	struct list_head link;
 	struct lst_job job;
 	struct lnet_process from;	/* destination of the reply */
-	struct lnet_nid primary;	/* NID of that peer; all ones: unknown */
+	struct lnet_nid primary;	/* primary NID of the sender; all ones: unknown */
 	struct lnet_nid self;		/* the interface that was addressed */
 	struct lst_msg req, rpy;
 	u8 nr_open;			/* transfers in progress */
@@ -221,21 +238,26 @@ struct lst_call {
 	u32 bulk_len;
 	struct lst_share *share;	/* of its sender */
 	bool bulk_counted;		/* @share counts the memory @bulk */
-	bool bulk_get;			/* from the caller, else to it */
+	bool bulk_get;			/* true: the data moves to this node; false: from it */
 	u64 bulkid;
 	int bulk_status;
 	u8 buf[LST_MSG_SIZE];
 	u32 portal;			/* of the reply; 0: LST_PORTAL_RDMA */
 	u32 len, rpy_len;		/* bytes of request and reply */
-	const u8 *raw;			/* bytes of the request, while it is served */
+	const u8 *raw;			/* bytes of the request; valid while it is served */
 	bool echo;			/* @bulk is the reply */
-	/* no lock held, either may be NULL; before the transfer: 0, or < 0: no reply */
+	/*
+	 * Called without the lock; both may be NULL. bulk_prepare() is called before the transfer,
+	 * and returns 0, or < 0: no reply is sent.
+	 */
 	int (*bulk_prepare)(struct lst_call *call);
 	void (*bulk_done)(struct lst_call *call);	/* after a fetch */
 };
 
 void lst_reply_locked(struct lst_call *call);	/* after LST_LATER */
-/* Makes the reply as long as the request, with the same end. False: no memory. */
+/*
+ * Makes the reply as long as the request, and repeats the payload of the request. False: no memory.
+ */
 bool lst_call_echo_locked(struct lst_call *call);
 void lst_spares_free(struct lst *st);	/* without the lock; may sleep */
 int lst_serve_start(struct lst *st, u32 nr_messages);
@@ -245,7 +267,10 @@ void lst_serve_stop_locked(struct lst *st);
 bool lst_serve_stopped_locked(const struct lst *st);
 void lst_serve_free(struct lst *st);
 
-/* Each serves @call->req. @call->rpy already contains type and features of the reply. */
+/*
+ * Each of these functions serves @call->req. @call->rpy already contains type and features of the
+ * reply.
+ */
 enum lst_verdict lst_session_serve_locked(struct lst_call *call);
 enum lst_verdict lst_batch_serve_locked(struct lst_call *call);
 enum lst_verdict lst_stat_serve_locked(struct lst_call *call);
@@ -273,36 +298,40 @@ struct lst_session {
 	struct list_head link;		/* st->zombies */
 	struct lst_job job;
 	struct lst_sid sid;
-	/* NIDs of the console; all ones: a tree or a tool on this node made the session */
+	/* NIDs of the console. All ones: a tree, or a tool on this node, made the session. */
 	struct lnet_nid console, primary;
 	char name[LST_NAME];
 	u8 state;			/* enum lst_lease */
 	bool ours;			/* its console supports epochs */
-	u32 lease;			/* seconds that it lasts without its console; 0: endless */
-	u32 feats, refs;		/* refs: MAKE requests; as many REMOVE requests end it */
+	u32 lease;			/* maximum seconds without the console; 0: endless */
+	u32 feats, refs;		/* refs: MAKE requests minus REMOVE requests */
 	u64 start_ns, used_ns;
 	struct list_head batches;
 	struct lst_nettest *nettest;	/* the last one, or NULL */
-	u32 nr_tests, nr_parts;		/* parts: units and slots of these tests */
-	u32 nr_running;			/* units and other users; the last one frees it */
+	u32 nr_tests, nr_parts;		/* nr_parts: units and slots of the tests */
+	u32 nr_running;			/* units and other users; the last one frees the session */
 	u32 brw_errors, ping_errors;
 };
 
 /*
- * Is @sid the session of this node? 0, and its lease is renewed; or the status of the reply:
- * EINVAL, ESRCH, ESTALE after a takeover by another console, EPROTO if the features differ.
+ * Is @sid the session of this node? If so, renews its lease and returns 0. Otherwise returns the
+ * status of the reply: EINVAL, ESRCH, ESTALE after a takeover by another console, EPROTO if the
+ * features differ.
  */
 u32 lst_session_check_locked(struct lst_call *call, const struct lst_sid *sid);
 struct lst_sid lst_session_sid_locked(const struct lst *st);
-/* Did another console take this node over from session @sid? */
+/* Did another console take over this node from session @sid? */
 bool lst_session_fenced_locked(const struct lst *st, const struct lst_sid *sid);
-/* Ends the current session and creates the one that MAKE_SESSION requests. Status of a reply. */
+/*
+ * Ends the current session, and creates the session that MAKE_SESSION requests. Returns the status
+ * of the reply.
+ */
 u32 lst_session_make_locked(struct lst *st, const struct lst_msg *msg);
-/* @how: the final state of the session. Does nothing without a session. */
+/* Ends the session of this node, if there is one. @how is its final state. */
 void lst_session_end_locked(struct lst *st, enum lst_lease how);
 void lst_session_put_locked(struct lst *st, struct lst_session *s);	/* a user ended */
 u64 lst_session_expire_locked(struct lst *st, u64 now);		/* returns its deadline */
-/* May the sender of @call request @service? 0, or the status of the reply: EACCES. */
+/* May the sender of @call request @service? Returns 0, or EACCES as the status of the reply. */
 u32 lst_session_allows_locked(struct lst_call *call, u32 service);
 
 /* ---- batch.c: batches and tests ---------------------------------------------------------- */
@@ -334,7 +363,7 @@ struct lst_test {
 	u32 opc, flags, len, offset;
 	struct lst_unit *units;		/* nr_dests times concur, or NULL */
 	u32 nr_units, nr_active;
-	struct lst_drill *drill;	/* a drill has no units; or NULL */
+	struct lst_drill *drill;	/* set for a drill, which has no units */
 	struct lst_tally *tally;	/* of a client */
 	struct lnet_process self;	/* this node */
 };
@@ -365,7 +394,7 @@ enum lst_unit_state {
 #undef NODE
 #undef BATCH
 
-/* It runs or is scheduled: no test can be added. */
+/* The batch runs or is scheduled, so no test can be added. */
 static inline bool lst_batch_is_busy(const struct lst_batch *batch)
 {
 	return batch->nr_active || batch->start_ns;
@@ -375,10 +404,13 @@ void lst_batch_run_locked(struct lst *st, struct lst_batch *batch);
 void lst_batches_stop_locked(struct lst_session *s, bool force);
 void lst_batches_free(struct lst_session *s);
 struct lst_batch *lst_batch_find(const struct lst_session *s, u64 bid);
-/* @index 0: the next one. Returns the status of a reply. */
+/* Adds a test to a batch. @index 0: the next index. Returns the status of the reply. */
 u32 lst_test_link_locked(struct lst_session *s, u64 bid, u32 index, struct lst_test *test);
 void lst_test_free(struct lst_test *test);
-/* Serves a TEST request after the fetch of its destinations: fills in the reply. No lock held. */
+/*
+ * Serves a TEST request after the fetch of its destinations: fills in the reply. Call without the
+ * lock.
+ */
 void lst_test_add(struct lst_call *call);
 
 /* ---- start.c --------------------------------------------------------------------------------- */
@@ -388,7 +420,8 @@ u64 lst_starts_work_locked(struct lst *st, u64 now);	/* returns the next start *
 /* ---- nettest_serve.c ------------------------------------------------------------------------- */
 
 void lst_nettest_end_locked(struct lst_session *s);
-u64 lst_nettests_work_locked(struct lst *st, u64 now);	/* @now 0: only returns the deadline */
+/* Serves the runs of NETTEST. Returns the next deadline; @now 0: only returns it. */
+u64 lst_nettests_work_locked(struct lst *st, u64 now);
 
 /* ---- unit.c ---------------------------------------------------------------------------------- */
 
@@ -400,11 +433,17 @@ void lst_units_resume_locked(struct lst *st, u64 now);
 
 struct lst_test_ops {
 	u32 service;
-	/* Reads the parameters of @req into @test: 0 or -EINVAL. */
+	/* Reads the parameters of @req into @test. Returns 0 or -EINVAL. */
 	int (*take)(struct lst_test *test, const struct lst_msg *req);
-	/* No lock held. Makes the next request, and bulk memory in unit->rpc; 0 or -ENOMEM. */
+	/*
+	 * Makes the next request, and bulk memory in unit->rpc. Called without the lock. Returns 0
+	 * or -ENOMEM.
+	 */
 	int (*prepare)(struct lst_unit *unit, struct lst_msg *req);
-	/* No lock held. Checks a reply without an error: 0, or -EBADMSG for unexpected contents. */
+	/*
+	 * Checks a reply that reports no error. Called without the lock. Returns 0, or -EBADMSG for
+	 * unexpected contents.
+	 */
 	int (*finish)(struct lst_unit *unit, const struct lst_msg *rpy);
 };
 extern const struct lst_test_ops lst_ping_ops, lst_brw_ops;
@@ -412,9 +451,9 @@ extern const struct lst_test_ops lst_ping_ops, lst_brw_ops;
 /* ---- pattern.c: contents of bulk memory ------------------------------------------------------ */
 
 void lst_pattern_fill(u8 *mem, u32 len, enum lst_check check);
-/* Writes a value that is never sent, at the positions that are checked. */
+/* Writes a value that is never sent to all positions that are checked. */
 void lst_pattern_poison(u8 *mem, u32 len, enum lst_check check);
-/* @swapped: the sender has the other byte order */
+/* @swapped: the byte order of the sender differs */
 bool lst_pattern_good(const u8 *mem, u32 len, enum lst_check check, bool swapped);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The session of a node, one at a time. It lasts until its console ends it, its lease expires, or
- * another console takes over the node by force.
+ * The session of a node. A node is in one session at a time. The session lasts until its console
+ * ends it, its lease expires, or another console takes over the node by force.
  *
  * Each session that this node creates has a number, the epoch, which replies report. A console that
- * supports epochs sends the epoch it knows, to take a node from another session or after it lost
- * the node. If the node has created another session since, it rejects the request as late. Stock's
- * consoles do not support epochs; their requests need none.
+ * supports epochs sends the epoch that it knows, if it takes over a node from another session or
+ * has lost the node. If the node has created another session since then, the node rejects the
+ * request as late. Stock's consoles do not support epochs, and their requests need none.
  */
 #include "tree.h"
 
@@ -44,7 +44,10 @@ bool lst_session_fenced_locked(const struct lst *st, const struct lst_sid *sid)
 	return false;
 }
 
-/* Not recorded for stock's consoles: their requests fail with ESRCH or EBUSY, not with ESTALE. */
+/*
+ * Records a session that ended by a takeover. Sessions of stock's consoles are not recorded, so
+ * their requests fail with ESRCH or EBUSY, and not with ESTALE.
+ */
 static void session_fence(struct lst *st, const struct lst_session *s)
 {
 	if (s->ours && !lst_session_fenced_locked(st, &s->sid))
@@ -86,7 +89,10 @@ void lst_session_end_locked(struct lst *st, enum lst_lease how)
 	lst_session_put_locked(st, s);
 }
 
-/* A job frees it without the lock; no look-up finds it any more. */
+/*
+ * Drops a user of the session. After the last user, a job frees the session without the lock, and
+ * no look-up finds the session.
+ */
 void lst_session_put_locked(struct lst *st, struct lst_session *s)
 {
 	if (--s->nr_running || s == st->session)
@@ -95,7 +101,7 @@ void lst_session_put_locked(struct lst *st, struct lst_session *s)
 	lst_queue_locked(st, &s->job, session_free_run);
 }
 
-/* @now 0: only returns the deadline. */
+/* Ends the session if it has expired. @now 0: only returns the deadline. */
 u64 lst_session_expire_locked(struct lst *st, u64 now)
 {
 	if (!st->session)
@@ -156,8 +162,9 @@ static bool is_from_here(const struct lst_call *call)
 }
 
 /*
- * Did the console of session @s or this node itself send @call? In a tree other nodes forward the
- * requests of a console, so there the function compares the NIDs in the session IDs.
+ * Did the console of session @s, or this node itself, send @call? In a tree, other nodes forward
+ * the requests of a console. For a tree, the function therefore compares the NIDs in the session
+ * IDs.
  */
 static bool is_from_console(const struct lst_session *s, const struct lst_call *call)
 {
@@ -169,13 +176,19 @@ static bool is_from_console(const struct lst_session *s, const struct lst_call *
 	       lnet_nid_same(&s->primary, &call->primary);
 }
 
-/* A live console sends a request before three quarters of its lease have passed. */
+/*
+ * Is the console unresponsive? A live console sends a request before three quarters of its lease
+ * have passed.
+ */
 static bool is_silent(const struct lst_session *s)
 {
 	return s->lease && lst_now(s->st) - s->used_ns >= s->lease * (NSEC_PER_SEC / 4 * 3);
 }
 
-/* May @call replace the node's session, if it is in one? 0, or the status of the reply. */
+/*
+ * May @call create a session, and replace the node's session if there is one? Returns 0, or the
+ * status of the reply.
+ */
 static u32 may_make(const struct lst_call *call)
 {
 	const struct lst_make_session_req *req = &call->req.make_session_req;
@@ -243,7 +256,9 @@ static void remove_session_locked(struct lst_call *call)
 	rpy->sid = lst_session_sid_locked(st);
 }
 
-/* Any console may query. A query of the session's console renews the lease. */
+/*
+ * Serves a DEBUG query. Any console may send it. A query of the session's console renews the lease.
+ */
 static void debug_locked(struct lst_call *call)
 {
 	struct lst_debug_rpy *rpy = &call->rpy.debug_rpy;
@@ -303,8 +318,9 @@ static void refused_log(const struct lst_call *call)
 }
 
 /*
- * Any node of a session sends test traffic to this node. So test traffic needs a session, but no
- * sender in the list of consoles. A reply that rejects a request names no session.
+ * Nodes of a session send test traffic to this node although they are no consoles. So test traffic
+ * needs a session, but no sender in the list of consoles. A reply that rejects a request names no
+ * session.
  */
 u32 lst_session_allows_locked(struct lst_call *call, u32 service)
 {

@@ -2,7 +2,7 @@
 /* The client of a drill: each slot sends one request after another, and tracks its result. */
 #include "drill.h"
 
-#define HISTORY	64U			/* rounds of which losses are recorded */
+#define HISTORY	64U			/* number of last rounds whose losses are recorded */
 
 static void slot_send_run(struct lst_job *job);
 
@@ -23,7 +23,10 @@ static bool counts(const struct lst_slot *slot)
 	return slot->round > slot->drill->plan.warmup;
 }
 
-/* Requests in each run; the first parts of a server send the remainder. */
+/*
+ * Returns the number of requests of a slot in each run. If the division leaves a remainder, the
+ * first parts of a server send one request more.
+ */
 static u64 nr_rounds(const struct lst_slot *slot)
 {
 	const struct lst_drill *drill = slot->drill;
@@ -40,7 +43,10 @@ static bool is_enough(const struct lst_slot *slot, u64 now)
 	       (p->loop && slot->round >= nr_rounds(slot));
 }
 
-/* Intended start of its next request; with a rate the slots share the times. */
+/*
+ * Returns the intended start of the next request. If the test has a rate, the slots take the start
+ * times in turn.
+ */
 static u64 intended_ns(const struct lst_slot *slot, u64 now)
 {
 	const struct lst_drill *drill = slot->drill;
@@ -72,7 +78,10 @@ static void go_locked(struct lst_slot *slot)
 	lst_queue_locked(slot->drill->st, &slot->job, slot_send_run);
 }
 
-/* Pauses after a failure, to limit the rate of requests to a server that is gone. */
+/*
+ * Schedules the next request. After a failure the slot pauses, to limit the rate of requests to an
+ * unreachable server.
+ */
 static void slot_next_locked(struct lst_slot *slot, bool failed)
 {
 	u64 now = lst_now(slot->drill->st), until;
@@ -101,7 +110,7 @@ static void decided_locked(struct lst_slot *slot)
 	slot->drill->nr_asked--;
 }
 
-/* For stock's counters, which exist once per session, for all tests. */
+/* Counts an error in stock's counters. These exist once per session, for all tests. */
 static void slot_error_locked(const struct lst_slot *slot)
 {
 	struct lst_session *s = slot->drill->test->session;
@@ -117,7 +126,7 @@ static bool is_refused(const struct lst_drill_rpy *rpy)
 	return rpy->status && rpy->status != EBADMSG;
 }
 
-/* Counts for the test, and for the destination if that has a tally. */
+/* Counts for the test, and for the destination if it has a tally. */
 static void slot_count(struct lst_slot *slot, enum lst_tally_count what, u64 nr)
 {
 	slot->drill->tally.c[what] += nr;
@@ -176,7 +185,10 @@ static void received_locked(struct lst_slot *slot, bool good)
 		slot_count(slot, LST_T_bytes_in, p->size);
 }
 
-/* Call with reply and memory complete, without the lock, as it checks the memory. */
+/*
+ * Checks reply and memory of a slot when both are complete. Call without the lock, because the
+ * check reads the memory.
+ */
 static bool is_good(struct lst_slot *slot)
 {
 	struct lst_drill *drill = slot->drill;
@@ -223,7 +235,10 @@ void lst_slot_put_locked(struct lst_slot *slot)
 	lst_queue_locked(slot->drill->st, &slot->job, over_run);
 }
 
-/* While a slot sends, the sender withdraws the offers at the end. */
+/*
+ * Withdraws the offers of a slot. While the slot sends, the sending function withdraws them at its
+ * end.
+ */
 static void slot_unlink_locked(struct lst_slot *slot)
 {
 	slot->unlink = true;
@@ -264,7 +279,7 @@ static struct lst_drill *drill_find(struct lst *st, u64 cookie)
 	return NULL;
 }
 
-/* An unexpected reply: late if its request was aborted, else a duplicate. */
+/* Counts an unexpected reply. The reply is late if its request was aborted, else a duplicate. */
 static void stranger_locked(struct lst_slot *slot, u32 round)
 {
 	u32 age = slot->round - round;
@@ -324,7 +339,7 @@ void lst_drill_answer_locked(struct lst *st, const struct lnet_event *ev,
 	}
 	slot->spoilt |= !is_echo(slot, rpy, mem, ev->mlength);
 	if (rpy->status)
-		slot_unlink_locked(slot);	/* the server will not access the rest */
+		slot_unlink_locked(slot);	/* the server does not access further parts */
 	else
 		lst_offers_leave_locked(slot);
 	lst_slot_put_locked(slot);
@@ -339,7 +354,7 @@ struct letter {
 	u8 buf[];
 };
 
-/* LNet may release the message long after the end of the request. */
+/* Frees the message. LNet may release the message long after the end of the request. */
 static void on_letter_sent(const struct lnet_event *ev)
 {
 	struct letter *letter = ev->user_ptr;
@@ -496,7 +511,7 @@ static void slot_send_run(struct lst_job *job)
 
 /* ---- a run ----------------------------------------------------------------------------------- */
 
-/* Checks the rails before the first request. */
+/* Begins a run: checks the rails before the first request. */
 static void drill_begin_run(struct lst_job *job)
 {
 	struct lst_drill *drill = container_of(job, struct lst_drill, job);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Batches that start at a scheduled time on this node's clock, which the console has measured. */
+/*
+ * Batches that start at a scheduled time on this node's clock. The console has measured this clock.
+ */
 #include "service.h"
 
 #define AHEAD_MAX_NS	(3600ULL * NSEC_PER_SEC)
@@ -28,7 +30,7 @@ u64 lst_starts_work_locked(struct lst *st, u64 now)
 	return st->start_ns;
 }
 
-/* Returns the status of the reply. */
+/* Schedules the start of a batch. Returns the status of the reply. */
 static u32 schedule_locked(struct lst *st, struct lst_batch *batch, u64 at, u64 now)
 {
 	if (lst_batch_is_busy(batch))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Memory of a bulk transfer. A part is the payload of one message. Its fragments have equal
- * lengths, up to one byte, and are not adjacent.
+ * Memory of a bulk transfer. A part is the payload of one message. The lengths of its fragments
+ * differ by at most one byte, and its fragments are not adjacent.
  */
 #include "memory.h"
 #include "store.h"
@@ -13,7 +13,7 @@ static u32 part_len(u32 len, u32 part)
 	return min(LNET_MTU, len - part * LNET_MTU);
 }
 
-/* Distance between the starts of fragments. */
+/* Returns the distance between the starts of two fragments. */
 static u32 stride_of(const struct lst_plan *p, u32 longest)
 {
 	return p->frags == 1 ? LNET_MTU : ALIGN(longest + 1, LINE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Memory of a bulk transfer of a drill: fragments, in parts of a MiB, and their contents. */
+/* Memory of a bulk transfer of a drill. It has parts of a MiB, which consist of fragments. */
 #ifndef LNET_SELFTEST_STORE_H
 #define LNET_SELFTEST_STORE_H
 
@@ -8,19 +8,22 @@
 
 struct lst_store {
 	u8 *mem;
-	u32 len, nr_parts, nr_frags, per_part;	/* fragments of each part but the last */
+	/* per_part: fragments of each part except the last */
+	u32 len, nr_parts, nr_frags, per_part;
 	struct lnet_frag *frag;
-	bool filled;			/* filled, but for bytes specific to one transfer */
+	bool filled;			/* written, except bytes that differ for each transfer */
 };
 
-/* Allocates memory as @p defines. May sleep. 0, -ENOMEM. The previous contents are lost. */
+/*
+ * Allocates memory as @p defines. The previous contents are lost. May sleep. Returns 0 or -ENOMEM.
+ */
 int lst_store_make(struct lst_store *s, const struct lst_plan *p);
 void lst_store_free(struct lst_store *s);
 static inline u32 lst_plan_parts(const struct lst_plan *p)
 {
 	return DIV_ROUND_UP((u32)p->size, LNET_MTU);
 }
-/* The fragments of a part, and their number. */
+/* Returns the fragments of a part, and their number in *@nr. */
 const struct lnet_frag *lst_store_part(const struct lst_store *s, u32 part, u32 *nr);
 
 /* ---- verify.c: contents of the memory -------------------------------------------------------- */
@@ -31,16 +34,22 @@ struct lst_verifier {
 	const struct lst_crc32c *crc;	/* for LST_VERIFY_CRC32C */
 };
 
-/* Range of wrong bytes, from the first to the last. len 0: none, or unknown. */
+/*
+ * Range from the first to the last wrong byte. If len is 0, no byte is wrong, or the range is
+ * unknown.
+ */
 struct lst_bad {
 	u32 off, len;
 };
 
-/* Writes the data to send; @salt is equal at both ends of this transfer. The checksum or 0. */
+/*
+ * Writes the data to send. @salt is equal at sender and receiver of a transfer. Returns the
+ * checksum, or 0 if there is none.
+ */
 u32 lst_verify_fill(const struct lst_verifier *v, struct lst_store *s, u64 salt);
 /* Writes data that belongs to no transfer at the positions that verification checks. */
 void lst_verify_spoil(const struct lst_verifier *v, struct lst_store *s);
-/* Is it the data that was sent? If not, writes @bad. */
+/* Does @s contain the data that was sent? If not, stores the range of wrong bytes in @bad. */
 bool lst_verify_good(const struct lst_verifier *v, const struct lst_store *s, u64 salt, u32 crc,
 		     struct lst_bad *bad);
 

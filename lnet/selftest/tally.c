@@ -2,8 +2,8 @@
 /* The record of a test: adding counts, merging records, quantiles, wire form. */
 #include "tally.h"
 
-#define OCTAVE_BITS	3U		/* buckets of a power of two: 8 */
-#define FIRST_BITS	9U		/* bucket 0 ends at 512 ns */
+#define OCTAVE_BITS	3U		/* log2 of the number of buckets per power of two */
+#define FIRST_BITS	9U		/* log2 of the end of bucket 0 (512 ns) */
 
 #define TALLY(name, text)	#name,
 const char *const lst_tally_names[LST_NR_TALLIES] = {
@@ -24,7 +24,7 @@ static struct lst_u128 square(u64 x)
 	u64 hi = x >> 32, lo = x & U32_MAX, mid = hi * lo;
 	struct lst_u128 sq = { hi * hi, lo * lo };
 
-	/* The middle of (hi + lo)^2 counts twice. */
+	/* The middle term of (hi + lo)^2 is 2 * hi * lo. */
 	u128_add(&sq, (struct lst_u128){ mid >> 31, mid << 33 });
 	return sq;
 }
@@ -41,7 +41,7 @@ static u32 tally_bucket_of(u64 ns)
 		   LST_TALLY_BUCKETS - 1);
 }
 
-/* The smallest value in the bucket. */
+/* Returns the smallest value in the bucket. */
 static u64 bucket_low(u32 bucket)
 {
 	u32 bits = FIRST_BITS + ((bucket - 1) >> OCTAVE_BITS);
@@ -66,7 +66,10 @@ static bool goes_before(const struct lst_top *a, const struct lst_top *b)
 	return process_cmp(&a->id, &b->id) < 0;
 }
 
-/* Updates a node in the list, or inserts it, at the place of its value; later entries move. */
+/*
+ * Updates the entry of a node in the list, or inserts a new entry. The list is sorted by value, so
+ * later entries move.
+ */
 static void top_add(struct lst_top *list, u32 *nr, u64 value, const struct lnet_process *id,
 		    bool sum)
 {
@@ -121,7 +124,10 @@ void lst_tally_time(struct lst_tally *t, u64 ns, const struct lnet_process *id)
 	u128_add(&t->sum_ns, (struct lst_u128){ 0, ns });
 	u128_add(&t->sum_ns2, square(ns));
 	t->bucket[tally_bucket_of(ns)]++;
-	/* At the client the list has one entry. The list rarely grows. */
+	/*
+	 * A client's list has one entry, for the client itself. It changes only if the time is
+	 * longer.
+	 */
 	if (!t->nr_slow || ns > t->slow[0].value || process_cmp(&t->slow[0].id, id))
 		top_add(t->slow, &t->nr_slow, ns, id, false);
 }
@@ -185,8 +191,9 @@ u64 lst_tally_quantile(const struct lst_tally *t, u32 per_million)
 
 /*
  * The bytes of a tally record, in this order:
- *	the number of counts, and of entries of each list, one byte each;
- *	the counts; nodes, times, sums (the low half first), the other members in their order;
+ *	the number of counts, and the number of entries of each list, one byte each;
+ *	the counts;
+ *	nodes, times, sums (the low half first), and the other members in their order;
  *	for each bucket that is not empty, its index (one byte) and its count, and then 255;
  *	the lists.
  * All other numbers have eight bytes, a process 24.
@@ -278,7 +285,7 @@ static void tops(struct cursor *c, struct lst_top *list, u32 nr)
 
 u32 lst_tally_encode(const struct lst_tally *t, u8 buf[LST_TALLY_WIRE])
 {
-	struct lst_tally *in = (struct lst_tally *)t;	/* read only, as the cursor writes */
+	struct lst_tally *in = (struct lst_tally *)t;	/* only read: the cursor writes to @buf */
 	u8 head[] = { LST_NR_TALLIES, (u8)t->nr_slow, (u8)t->nr_bad }, end = END_OF_BUCKETS;
 	struct cursor c = { .out = buf, .len = LST_TALLY_WIRE };
 	u32 i;
@@ -303,7 +310,7 @@ u32 lst_tally_encode(const struct lst_tally *t, u8 buf[LST_TALLY_WIRE])
 	return c.used;
 }
 
-/* In ascending order, none of them empty. */
+/* Reads the buckets. They must be in ascending order, and none may be empty. */
 static bool buckets_read(struct cursor *c, struct lst_tally *t)
 {
 	u32 next = 0;

@@ -52,7 +52,7 @@ static void unit_tally_locked(struct lst_unit *unit, int rc)
 		t->c[test->opc == LST_BRW_READ ? LST_T_bytes_in : LST_T_bytes_out] += test->len;
 }
 
-/* Requests that the stop of a test withdraws are no errors. */
+/* Counts an error. Requests that were cancelled because the test stops are no errors. */
 static void count_locked(struct lst_unit *unit, int rc)
 {
 	struct lst_session *s = unit->test->session;

@@ -2,11 +2,11 @@
 /*
  * Contents of the memory of a bulk transfer, by kind of check:
  *
- * NONE		any; no byte is read or written
+ * NONE		any contents; no byte is read or written
  * SIMPLE	eight known bytes at each multiple of `every'
- * CRC32C	at each page the transfer's number and the place, else always the same; a checksum
- *		of all
- * FULL		bytes computed from the transfer and the place
+ * CRC32C	eight bytes at the start of each page, from the number of the transfer and the
+ *		position; constant other bytes; a checksum of all bytes
+ * FULL		all bytes computed from the number of the transfer and the position
  */
 #include "store.h"
 
@@ -15,7 +15,7 @@
 #define WORD	8U
 #define PAGE	4096U
 
-/* One walk over the fragments of a transfer: writes or compares a word at every @step bytes. */
+/* One pass over the fragments of a transfer: writes or compares a word at every @step bytes. */
 struct pass {
 	u64 (*word)(u64 salt, u32 at);
 	u64 salt;
@@ -46,7 +46,10 @@ static void bad_byte(struct pass *p, u32 at)
 	p->last_bad = at;
 }
 
-/* Bytes @from to @to of the word at @at of the transfer; the first one is at @mem. */
+/*
+ * Writes or compares bytes @from to @to of the word at offset @at of the transfer. Byte @from is at
+ * @mem.
+ */
 static void pass_piece(struct pass *p, u8 *mem, u32 at, u32 from, u32 to)
 {
 	__le64 word = cpu_to_le64(p->word(p->salt, at));
@@ -64,7 +67,7 @@ static void pass_piece(struct pass *p, u8 *mem, u32 at, u32 from, u32 to)
 			bad_byte(p, at + from + i);
 }
 
-/* @len bytes at @mem, which start at @begin of the transfer. */
+/* Writes or compares the @len bytes at @mem, which begin at offset @begin of the transfer. */
 static void fragment(struct pass *p, u8 *mem, u32 begin, u32 len)
 {
 	u32 end = begin + len, at = begin - begin % p->step;

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Converts messages of the network self-test between wire and host form, by messages.def. */
+/*
+ * Converts messages of the network self-test between wire and host form, as messages.def defines
+ * them.
+ */
 #include "wire.h"
 
-/* A row of the table: offset of a member in both forms. */
+/* A row of the table of fields: the offset of a member in wire form and in host form. */
 struct field {
 	u8 offset, size, nr, host;
 };
 
 enum body {
 	NO_BODY,
-	/* The order of the table of layouts below. */
+	/* the bodies have the order of the table of layouts below */
 	make_session_req, make_session_rpy, remove_session_req, remove_session_rpy, debug_req,
 	debug_rpy, batch_req, batch_rpy, query_stat_req, query_stat_rpy, test_req, test_rpy,
 	ping_param, pages_param, bytes_param, join_req, join_rpy, ping_req, ping_rpy, brw_req,
@@ -20,7 +23,7 @@ enum body {
 	NR_BODIES
 };
 
-/* Members of the parameters are in test_req. */
+/* The members of the parameter bodies are inside test_req. */
 #define HOST(body, member)	(offsetof(struct lst_msg, HOST_##body.member))
 #define HOST_make_session_req	make_session_req
 #define HOST_make_session_rpy	make_session_rpy
@@ -163,7 +166,7 @@ static void body_encode(u8 *buf, const struct lst_msg *msg, enum body body)
 				   (const u8 *)msg + fields[i].f.host, msg->swapped);
 }
 
-/* The parameters that follow in a test_req. */
+/* Returns the body of the parameters that a test_req contains. */
 static enum body param_of(const struct lst_msg *msg)
 {
 	if (msg->type != LST_TEST_REQ)
@@ -181,7 +184,7 @@ static u32 msg_number_at(const struct lst_msg *msg, const u8 *buf, u32 offset)
 	return v;
 }
 
-/* The last byte of a name may have any value on the wire. */
+/* Ends the names with a zero. On the wire, the last byte of a name may have any value. */
 static void names_end(struct lst_msg *msg)
 {
 	switch (msg->type) {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Messages of the network self-test in host form, and their codec: wire form in messages.def. */
+/*
+ * Messages of the network self-test in host form, and their codec. messages.def has the wire form.
+ */
 #ifndef LNET_SELFTEST_WIRE_H
 #define LNET_SELFTEST_WIRE_H
 
@@ -8,21 +10,21 @@
 #define LST_MSG_SIZE	160U		/* each message */
 #define LST_MAGIC	0xeeb0f00dU
 #define LST_VERSION	1U
-#define LST_FEAT_BYTES	0x1U		/* a bulk transfer may have any number of bytes */
+#define LST_FEAT_BYTES	0x1U		/* feature: a bulk transfer may have any number of bytes */
 #define LST_FEATS	LST_FEAT_BYTES
 #define LST_PING_MAGIC	0xbabefaceU
 #define LST_NAME	32
 #define LST_NR_TYPES	112U		/* type numbers are smaller */
 #define LST_CONCUR_MAX	1024U
-#define LST_TREE_INLINE	80U	/* bytes of a tree's record in a message */
-#define LST_PAGE	4096U		/* of destination lists, and unit of page counts */
+#define LST_TREE_INLINE	80U	/* maximum bytes of a tree's record inside a message */
+#define LST_PAGE	4096U		/* page of destination lists, and unit of page counts */
 
 #define LST_PORTAL_TEST		50U	/* requests of tests */
 #define LST_PORTAL_FRAMEWORK	51U	/* other requests */
 #define LST_PORTAL_RDMA		52U	/* replies and bulk */
 #define LST_PORTAL_DRILL	53U	/* requests and replies of drills */
 
-#define LST_DRILL_MIN		64U	/* bytes of a request of a drill */
+#define LST_DRILL_MIN		64U	/* minimum bytes of a request of a drill */
 #define LST_DRILL_MAX		4096U
 
 #define RPC(name, id, req, rpy, portal)	LST_SERVICE_##name = id,
@@ -45,7 +47,7 @@ enum lst_check { LST_CHECK_NONE = 1, LST_CHECK_SIMPLE, LST_CHECK_FULL, LST_CHECK
 
 /** struct lst_sid - ID of a session: the console's NID and the creation time */
 struct lst_sid {
-	u64 nid;			/* four-byte form; all ones: no session */
+	u64 nid;			/* NID in four-byte form; all ones: no session */
 	u64 stamp;
 };
 #define LST_NO_NID	(~0ULL)
@@ -56,7 +58,7 @@ static inline bool lst_sid_same(const struct lst_sid *a, const struct lst_sid *b
 	return a->nid == b->nid && a->stamp == b->stamp;
 }
 
-/* @lease: seconds; 0: from stock, without epochs. @epoch: see session.c; 0: from stock. */
+/* @lease: in seconds. @epoch: see session.c. Requests of stock, without epochs, have 0 in both. */
 struct lst_make_session_req {
 	u64 rpyid;
 	struct lst_sid sid;
@@ -157,7 +159,7 @@ struct lst_nettest_rpy {
 struct lst_msg {
 	u32 type;			/* enum lst_type */
 	u32 version, feats;
-	bool swapped;			/* its sender has the other byte order */
+	bool swapped;			/* the byte order of its sender differs */
 	union {
 		u64 rpyid;		/* first field of each request */
 		u32 status;		/* first field of each reply */
@@ -202,7 +204,7 @@ struct lst_rpc_kind {
 	u32 service, req, rpy, portal;
 };
 const struct lst_rpc_kind *lst_rpc_kind(u32 service);	/* NULL: there is none */
-/* The service whose requests have @type, or NULL. */
+/* Returns the service whose requests have @type, or NULL. */
 const struct lst_rpc_kind *lst_rpc_kind_of_req(u32 type);
 
 /**
@@ -233,7 +235,7 @@ struct lst_dest {
 };
 #define LST_DEST_SIZE	12U
 #define LST_DESTS_PER_PAGE	(LST_PAGE / LST_DEST_SIZE)
-/* Bytes of a list of @nr destinations, at least one. */
+/* Returns the bytes of a list of @nr destinations; @nr is at least 1. */
 static inline u32 lst_dests_size(u32 nr)
 {
 	return (nr - 1) / LST_DESTS_PER_PAGE * LST_PAGE +
