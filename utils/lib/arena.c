@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Memory of a document, allocated in pieces of increasing size. */
+/* Allocates the memory of a document in pieces of increasing size. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include "arena.h"
 
 #define PIECE_MIN 1024
-#define PIECE_MAX 65536		/* below the size for which malloc() always asks the system */
+#define PIECE_MAX 65536		/* below the size for which malloc() always calls the kernel */
 
 struct piece {
 	struct piece *next;
@@ -37,7 +37,10 @@ struct lnetctl_arena *arena_new(void)
 	return a;
 }
 
-/* Adds a piece, or one for a single object above half a piece; then the current piece stays. */
+/*
+ * Allocates another piece. An object larger than half a piece gets a separate piece, and the
+ * current piece stays in use.
+ */
 static void *piece_add(struct lnetctl_arena *a, size_t size)
 {
 	size_t whole = a->size < PIECE_MAX ? a->size * 2 : PIECE_MAX;

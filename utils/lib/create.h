@@ -11,7 +11,8 @@
 
 /*
  * As open() with O_CREAT, but a symbolic link at @path is an error (-1, ELOOP). If another user
- * made it, open() would write to its target. Links of the system, as /dev/stdout, are allowed.
+ * made the link, open() would write to the target of the link. The system's own links, such as
+ * /dev/stdout, are allowed.
  */
 static inline int file_create(const char *path, int flags, mode_t mode)
 {
@@ -21,8 +22,8 @@ static inline int file_create(const char *path, int flags, mode_t mode)
 }
 
 /*
- * The same for a temporary name. Removes a file at @path first, and then creates a new file. If
- * another process creates one meanwhile, the function fails.
+ * As file_create(), but for a temporary name. Removes a file at @path first, and then creates a new
+ * file. If another process creates a file there in between, the function fails.
  */
 static inline int file_create_new(const char *path, mode_t mode)
 {

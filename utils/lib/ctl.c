@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The handle: one request at a time, and the error of the last request. */
+/*
+ * The handle of the library: it sends one request at a time, and stores the error of the last
+ * request.
+ */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -96,7 +99,7 @@ void lnetctl_error_print(const struct lnetctl *c, FILE *out)
 	lnetctl_doc_free(doc);
 }
 
-/* Stock's text; the remedy is appended. */
+/* The node sends stock's text STACK_DOWN; the library appends REMEDY. */
 #define STACK_DOWN "LNet stack down"
 #define REMEDY "this node is not configured: run 'lnetctl lnet configure' first"
 
@@ -115,7 +118,7 @@ bool ctl_is_stock(struct lnetctl *c)
 	return rc == -EOPNOTSUPP;
 }
 
-/* Stores the error of a node, whose @text may be empty; returns @rc. */
+/* Stores the error of a node. @text may be empty. Returns @rc. */
 static int node_refuses(struct lnetctl *c, const struct ctl_op *op, int rc, const char *text)
 {
 	if (!strcmp(text, STACK_DOWN))

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Plan and apply: read the node, compare it with a file, check the requests, carry them out. */
+/*
+ * Plan and apply: reads the node, compares it with a file, checks the requests, and executes them.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +72,10 @@ static void node_forget(struct plan *p)
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-/* Rules, routes and peers are deleted before the interfaces they refer to, and added after them. */
+/*
+ * Rules, routes and peers refer to interfaces. They are deleted before these interfaces, and added
+ * after them.
+ */
 static int plan_part_apply(struct import *im, const struct lnetctl_node *part, bool add)
 {
 	static const char *const order[] = { "udsp", "fault", "faults", "route", "peer",
@@ -128,8 +133,9 @@ static int plan_read(struct plan *p, const struct lnetctl_file *file)
 }
 
 /*
- * The transaction begins before the node is read, so that the commit fails if the node has changed
- * since. @im holds the positions of its requests in the file; the comparison has separate ones.
+ * The transaction begins before the node is read. So the commit fails if the node changed after it
+ * was read. @im has the positions of its requests in the file; the comparison has separate
+ * positions.
  */
 static int plan_send(struct plan *p, const struct lnetctl_file *file, struct import *im,
 		     bool commit)
@@ -146,7 +152,10 @@ static int plan_send(struct plan *p, const struct lnetctl_file *file, struct imp
 	return planned ? rc : import_place(im, file->name, rc);
 }
 
-/* Plans without the node's checks if the caller may not change it, or on a stock module. */
+/*
+ * Begins a transaction, in which the node checks the plan. A plan is made without these checks if
+ * the caller may not change the node, or on a stock module.
+ */
 static int trans_begin(struct import *im, bool commit)
 {
 	int rc = ctl_trans_begin(im->c, &im->trans, true);
@@ -185,7 +194,7 @@ static bool has_section(const struct lnetctl_node *doc)
 	return false;
 }
 
-/* Rejects a document without a section: it would delete everything. */
+/* Rejects a document that has no section, because it would delete everything. */
 static int empty_check(struct lnetctl *c, const struct lnetctl_file *file)
 {
 	if (file->flags & LNETCTL_FILE_EMPTY || has_section(file->doc))
@@ -225,7 +234,7 @@ int lnetctl_plan(struct lnetctl *c, const struct lnetctl_file *file, struct lnet
 	return rc ? rc : plan_run(c, file, false, plan);
 }
 
-/* *@made: this call has configured the node. */
+/* Configures the node if it is not configured. *@made: the function did so. */
 static int node_configure(struct lnetctl *c, bool *made)
 {
 	struct lnetctl_node *shown;
@@ -250,6 +259,6 @@ int lnetctl_apply(struct lnetctl *c, const struct lnetctl_file *file, struct lne
 	rc = rc ? rc : node_configure(c, &made);
 	rc = rc ? rc : plan_run(c, file, true, plan);
 	if (rc && made)
-		lnetctl_unconfigure(c);		/* if it succeeds, the stored error is unchanged */
+		lnetctl_unconfigure(c);		/* on success, the stored error is unchanged */
 	return rc;
 }

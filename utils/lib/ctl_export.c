@@ -4,7 +4,9 @@
 #include <string.h>
 #include "import.h"
 
-/* The node's name; "" if it is a stock module, which has no name. 0 or -ENOMEM. */
+/*
+ * Reads the node's name. The name is "" for a stock module, which has none. Returns 0 or -ENOMEM.
+ */
 static int node_name(struct lnetctl *c, char *name, size_t size)
 {
 	struct lnetctl_node *doc;
@@ -26,7 +28,7 @@ static int export_part(struct lnetctl_node *doc, int rc, enum lnetctl_style styl
 	return rc;
 }
 
-/* Copies the operator's keys, service and link, from @from to @to. */
+/* Copies the keys that an operator sets, "service" and "link", from @from to @to. */
 static void marks_copy(struct lnetctl_node *to, const struct lnetctl_node *from)
 {
 	static const char *const keys[] = { "service", "link" };
@@ -49,7 +51,10 @@ static struct lnetctl_node *net_of_type(const struct lnetctl_node *doc, const ch
 	return net;
 }
 
-/* Both documents list the interfaces of a net in the same order. */
+/*
+ * Adds the operator's keys to an export. Both documents list the interfaces of a net in the same
+ * order.
+ */
 static void export_marks_add(struct lnetctl_node *doc, const struct lnetctl_node *backup)
 {
 	struct lnetctl_node *nets = lnetctl_find(doc, "net"), *net, *other, *to, *from;
@@ -79,7 +84,7 @@ static int export_nets(struct lnetctl *c, bool backup, FILE *out)
 	return export_part(doc, rc, LNETCTL_WIDE, out);
 }
 
-/* A file contains no IDs of rules, because an import assigns a new ID to each rule. */
+/* Removes the IDs of rules from a document. An import assigns a new ID to each rule. */
 static void ids_drop(struct lnetctl_node *doc)
 {
 	struct lnetctl_node *rules = lnetctl_find(doc, "fault"), *rule, *id;
@@ -122,7 +127,10 @@ static int export_rules(struct lnetctl *c, bool backup, FILE *out)
 	return export_part(doc, rc, LNETCTL_WIDE, out);
 }
 
-/* Keeps what restores routing, for a backup; stopping counts as off, starting as on. */
+/*
+ * Reduces the sections of routing to data that a backup needs. Stopping counts as off, starting as
+ * on.
+ */
 static void routing_strip(struct lnetctl_node *doc)
 {
 	struct lnetctl_node *list = lnetctl_find(doc, "routing"), *map;
@@ -142,7 +150,7 @@ static void routing_strip(struct lnetctl_node *doc)
 }
 
 /*
- * Exports 0 for a number of buffers that was not set; import reads 0 as the default. A stock module
+ * If a number of buffers was not set, exports 0, which import reads as the default. A stock module
  * does not report which numbers were set.
  */
 static int buffers_export(struct lnetctl *c, struct lnetctl_node *doc)

@@ -110,7 +110,7 @@ int import_not_a(struct import *im, const struct lnetctl_node *n, const char *ki
 
 /* ---- position of an error -------------------------------------------------------------------- */
 
-/* Finds @word as a key or a value in the tree @n; NULL: not found. */
+/* Finds @word as a key or as a value in the tree @n. NULL: not found. */
 static const struct lnetctl_node *find_word(const struct lnetctl_node *n, const char *word,
 					    bool key)
 {
@@ -124,7 +124,9 @@ static const struct lnetctl_node *find_word(const struct lnetctl_node *n, const 
 	return found;
 }
 
-/* Copies the next word in quotes after @at to @buf. Returns the rest; NULL: no word. */
+/*
+ * Copies the next quoted word at or after @at to @buf. Returns the rest of the text; NULL: no word.
+ */
 static const char *quoted_word_copy(const char *at, char *buf, size_t size)
 {
 	const char *begin = strchr(at, '\''), *end = begin ? strchr(begin + 1, '\'') : NULL;
@@ -174,7 +176,7 @@ void import_at(struct lnetctl_node *n, const struct lnetctl_node *from)
 
 /* ---- global ---------------------------------------------------------------------------------- */
 
-/* If the section is deleted, resets the same values as stock's tool. */
+/* If the section is deleted, resets the values that stock's tool resets. */
 static int reset_globals(struct import *im, const struct lnetctl_node *section)
 {
 	static const char *const names[] = { "numa_range", "max_interfaces", "discovery" };
@@ -187,7 +189,10 @@ static int reset_globals(struct import *im, const struct lnetctl_node *section)
 	return rc;
 }
 
-/* A transaction also sets them together, but sends them one by one, so that errors have a line. */
+/*
+ * In a transaction, sends each value in a separate request, so that an error has a line. The
+ * transaction still sets all values together.
+ */
 static int set_globals(struct import *im, const struct lnetctl_node *section)
 {
 	const struct lnetctl_node *n;
@@ -220,7 +225,7 @@ static int import_global(struct import *im, const struct lnetctl_node *section)
 	}
 }
 
-/* { range: N }, another name for the global numa_range. */
+/* Imports { range: N }, a second form of the tunable numa_range. */
 static int import_numa(struct import *im, const struct lnetctl_node *section)
 {
 	const struct lnetctl_node *range = lnetctl_find(section, "range");
@@ -233,7 +238,9 @@ static int import_numa(struct import *im, const struct lnetctl_node *section)
 	return lnetctl_set(im->c, "numa_range", range->text ? range->text : "");
 }
 
-/* Only an addition uses the scalar, but its key must be valid for other actions also. */
+/*
+ * Is the key of the scalar valid? Only an addition uses the scalar, but each action checks the key.
+ */
 static int scalar_known(struct import *im, const struct lnetctl_node *n)
 {
 	const char *key = strcmp(n->key, "max_intf") ? n->key : "max_interfaces";
@@ -249,7 +256,7 @@ static int scalar_known(struct import *im, const struct lnetctl_node *n)
 				    n->key);
 }
 
-/* A scalar at the top level is a tunable. */
+/* Imports a scalar at the top level, which is a tunable. */
 static int import_scalar(struct import *im, const struct lnetctl_node *n)
 {
 	char text[256];
@@ -269,7 +276,10 @@ static int import_scalar(struct import *im, const struct lnetctl_node *n)
 
 /* ---- ping, discover -------------------------------------------------------------------------- */
 
-/* Only LNETCTL_IMPORT_EXEC allows queries of other nodes. *@nids: the list, or NULL. */
+/*
+ * Rejects a section that queries other nodes, unless @im has LNETCTL_IMPORT_EXEC. *@nids: the list
+ * of nodes, or NULL.
+ */
 static int asks_only(struct import *im, const struct lnetctl_node *section,
 		     const struct lnetctl_node **nids)
 {
@@ -337,7 +347,10 @@ static int settings_only(struct import *im, const struct lnetctl_node *section)
 	return import_refuse(im, "import", section, text);
 }
 
-/* A mapping in backups, a sequence in full exports, with "enable" in either. */
+/*
+ * Imports "routing". The section is a mapping in backups and a sequence in full exports; both have
+ * "enable".
+ */
 static int import_routing(struct import *im, const struct lnetctl_node *section)
 {
 	const struct lnetctl_node *n;
@@ -353,7 +366,7 @@ static int import_routing(struct import *im, const struct lnetctl_node *section)
 			rc = import_num(im, "routing", n, "enable", &on);
 	if (rc || on < 0)
 		return rc;
-	/* As in exports: starting is on, stopping is off. */
+	/* The value may be starting, which counts as on, or stopping, which counts as off. */
 	return lnetctl_routing_set(im->c, on & 1);
 }
 
@@ -374,7 +387,10 @@ static int import_buffers(struct import *im, const struct lnetctl_node *section)
 
 typedef int (*item_fn)(struct import *im, const struct lnetctl_node *item);
 
-/* @item: called per element of a sequence; @whole: for a mapping, or with ANY for any kind. */
+/*
+ * @item is called for each element of a sequence, @whole for a mapping. For the kind ANY, @whole is
+ * called for any kind of node.
+ */
 static const struct section {
 	const char *name;
 	item_fn item, whole;
@@ -420,8 +436,8 @@ static int import_backward(struct import *im, const struct lnetctl_node *n, item
 }
 
 /*
- * Fault rules are shown newest first, so they are added from the last one on. Policies are deleted
- * from the last one on, so that the remaining ones keep their indices.
+ * A node shows the newest fault rule first, so an import adds rules in reverse order. Policies are
+ * also deleted in reverse order, so that the remaining policies keep their indices.
  */
 static int import_items(struct import *im, const struct lnetctl_node *n, item_fn fn)
 {
@@ -457,14 +473,14 @@ int import_section(struct import *im, const struct lnetctl_node *n)
 	return import_scalar(im, n);
 }
 
-/* Tunables first: an added interface uses them. */
+/* Tunables are imported first, because an added interface uses them. */
 static bool goes_first(const struct import *im, const struct lnetctl_node *n)
 {
 	return im->how == LNETCTL_IMPORT_ADD &&
 	       (!strcmp(n->key, "global") || (n->kind != LNETCTL_MAP && n->kind != LNETCTL_SEQ));
 }
 
-/* Other nodes are queried after all changes. */
+/* Sections that query other nodes are imported after all changes. */
 static bool goes_last(const struct import *im, const struct lnetctl_node *n)
 {
 	return im->how == LNETCTL_IMPORT_EXEC &&

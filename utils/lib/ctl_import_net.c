@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The sections net and ip2nets of a configuration, as a list of interfaces. */
+/* Reads the sections net and ip2nets of a configuration as a list of interfaces. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -26,7 +26,10 @@ static int net_tunables_read(struct import *im, const struct lnetctl_node *map,
 	return rc;
 }
 
-/* @words: a key, its value for 1, its value for 0. Without the key *@val is unchanged. */
+/*
+ * Reads a key with two values. @words: the key, the word for 1, the word for 0. If the key is
+ * missing, *@val is unchanged.
+ */
 static int read_switch(struct import *im, const struct lnetctl_node *ni, const char *const words[3],
 		       int64_t *val)
 {
@@ -44,7 +47,7 @@ static int read_switch(struct import *im, const struct lnetctl_node *ni, const c
 	return import_refuse(im, "net", lnetctl_find(ni, words[0]), text);
 }
 
-/* Keys of this project; stock's import ignores them. */
+/* Reads keys that only this project has. Stock's import ignores them. */
 static int read_marks(struct import *im, const struct lnetctl_node *ni, struct lnetctl_net *n)
 {
 	static const char *const service[] = { "service", "drained", "normal" };
@@ -54,7 +57,10 @@ static int read_marks(struct import *im, const struct lnetctl_node *ni, struct l
 	return rc ? rc : read_switch(im, ni, link, &n->link_down);
 }
 
-/* "CPT" is a text with or without brackets, or a sequence: as a text in brackets. */
+/*
+ * Reads "CPT" as a text in brackets. In the file it is a sequence, or a text with or without
+ * brackets.
+ */
 static int read_cpts(struct import *im, const struct lnetctl_node *map, char *buf, size_t size)
 {
 	const struct lnetctl_node *cpt = lnetctl_find(map, "CPT"), *n;
@@ -99,7 +105,10 @@ static int first_interface(struct import *im, struct ni_item *item)
 				      "is up");
 }
 
-/* Reads "eth0" or "eth0[0,1]"; its CPTs replace those of the item. */
+/*
+ * Reads an interface such as "eth0" or "eth0[0,1]". The CPTs after the name replace those of the
+ * item.
+ */
 static int read_name(struct import *im, const struct lnetctl_node *intf, struct ni_item *item)
 {
 	const char *text = intf->text;
@@ -147,7 +156,10 @@ static const char *nid_net_text(const char *nid)
 	return at ? at + 1 : "tcp";
 }
 
-/* *@nid: NULL for "" and "<?>", which a full export shows for an interface that waits. */
+/*
+ * Reads the NID of an interface. If an interface waits for its address, a full export shows "" or
+ * "<?>"; *@nid is then NULL.
+ */
 static int ni_nid_read(struct import *im, const struct lnetctl_node *ni, const char **nid)
 {
 	int rc = import_text(im, "net", ni, "nid", nid);
@@ -158,8 +170,8 @@ static int ni_nid_read(struct import *im, const struct lnetctl_node *ni, const c
 }
 
 /*
- * A full export contains the current address even of an interface that was added by its name. If
- * @nid is the first address of that interface, the import adds it by name again.
+ * A full export contains the current address even if the interface was added by its name. So if
+ * @nid is the first address of the interface, the import adds the interface by its name.
  */
 static bool has_by_name(const struct lnetctl_node *intf, const char *nid)
 {
@@ -178,7 +190,7 @@ static bool has_by_name(const struct lnetctl_node *intf, const char *nid)
 	return best >= 0 && !strncmp(text, nid, strlen(text)) && nid[strlen(text)] == '@';
 }
 
-/* @ni: the element, or @net itself if it has no list. */
+/* Calls @fn for the interfaces of the element @ni. If @net has no list, @ni is @net. */
 static int ni_items(struct import *im, const struct lnetctl_node *net,
 		    const struct lnetctl_node *ni, ni_item_fn fn, void *arg)
 {
@@ -236,7 +248,7 @@ int import_net_item(struct import *im, const struct lnetctl_node *net, ni_item_f
 	return rc;
 }
 
-/* Sends one request per interface or NID, so that an error names it. */
+/* Sends a separate request for each interface or NID, so that an error names it. */
 static int send_item(struct import *im, const struct ni_item *item, void *arg)
 {
 	struct lnetctl_net n = item->n;
@@ -276,12 +288,12 @@ int import_net(struct import *im, const struct lnetctl_node *net)
 struct rules {
 	struct local_address *all;
 	int nr;
-	struct lnetctl_node *applied;	/* nets for which a rule applied */
+	struct lnetctl_node *applied;	/* nets to which a rule applied */
 	ni_item_fn fn;
 	void *arg;
 };
 
-/* Does @a match any of @ranges? True without ranges. -EINVAL: not a pattern. */
+/* Does @a match any of @ranges? True if there are no ranges. -EINVAL: a range is not a pattern. */
 static int in_ranges(struct import *im, const struct local_address *a,
 		     const struct lnetctl_node *ranges)
 {
@@ -298,7 +310,7 @@ static int in_ranges(struct import *im, const struct local_address *a,
 	return found;
 }
 
-/* Is the interface up, with an address that matches? -errno. */
+/* Returns 1 if the interface @name is up and has a matching address, else 0 or -errno. */
 static int name_matches(struct import *im, const struct rules *r, const char *name,
 			const struct lnetctl_node *ranges)
 {
@@ -310,7 +322,7 @@ static int name_matches(struct import *im, const struct rules *r, const char *na
 	return rc;
 }
 
-/* 1 if all named interfaces match. */
+/* Returns 1 if all named interfaces match. */
 static int named_match(struct import *im, const struct rules *r, const struct ni_item *item,
 		       const struct lnetctl_node *intf, const struct lnetctl_node *ranges)
 {
@@ -335,7 +347,10 @@ static bool seen_before(const struct rules *r, int i)
 	return false;
 }
 
-/* Calls r->fn for each interface that matches; without ranges, for the first. 1: one matched. */
+/*
+ * Calls r->fn for each interface that matches. Without ranges, calls it for the first interface.
+ * Returns 1 if an interface matched.
+ */
 static int found_by_range(struct import *im, const struct rules *r, const struct ni_item *item,
 			  const struct lnetctl_node *ranges)
 {
@@ -360,7 +375,7 @@ static int found_by_range(struct import *im, const struct rules *r, const struct
 	return found;
 }
 
-/* 1: the rule applied, 0: it does not match, -errno. */
+/* Returns 1 if the rule applied, 0 if it does not match, or -errno. */
 static int rule_apply(struct import *im, const struct rules *r, const struct lnetctl_node *rule,
 		      struct ni_item *item)
 {

@@ -100,9 +100,12 @@ int import_peer(struct import *im, const struct lnetctl_node *peer)
 
 /* ---- fault ----------------------------------------------------------------------------------- */
 
-#define LATENCY_MAX_S 86400	/* as in nodes; a number of ms has 32 bits */
+#define LATENCY_MAX_S 86400	/* limit of nodes; in ms the number fits into 32 bits */
 
-/* The numbers of a rule. Each is checked for 32 bits; the node has stricter limits for most. */
+/*
+ * The numbers of a fault rule. The library checks that each number fits into 32 bits. For most
+ * numbers the node has stricter limits.
+ */
 struct rule_numbers {
 	int64_t rate, interval, latency, latency_ms, messages, health_errors, random, drop_all,
 		when;
@@ -144,7 +147,7 @@ static int numbers_read(struct import *im, const struct lnetctl_node *rule, bool
 	return 0;
 }
 
-/* Bit 63 also is a portal. */
+/* Reads a bit mask of portals. Bit 63 also stands for a portal, so the mask needs 64 bits. */
 static int portals_read(struct import *im, const struct lnetctl_node *rule, uint64_t *portals)
 {
 	const struct lnetctl_node *n = lnetctl_find(rule, "fa_ptl_mask");
@@ -209,7 +212,10 @@ static bool covers(const struct lnetctl_node *a, const struct lnetctl_node *b, c
 	return !x || !strcmp(x, "*") || (y && !strcmp(x, y));
 }
 
-/* A fault rule is deleted by its patterns, so an earlier item may have deleted this rule also. */
+/*
+ * A fault rule is deleted by its patterns. So the deletion for an earlier item may have deleted
+ * @rule.
+ */
 static bool deleted_before(const struct import *im, const struct lnetctl_node *rule)
 {
 	const struct lnetctl_node *other;

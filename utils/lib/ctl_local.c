@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Commands that need no node: NID patterns, o2ib's service ID, helpers of the system. */
+/*
+ * Commands that need no node: NID patterns, the service ID of o2ib, helper programs of the system.
+ */
 #include <endian.h>
 #include <errno.h>
 #include <lnet/nid.h>
@@ -46,7 +48,10 @@ uint64_t lnetctl_service_id(void)
 
 /* ---- helpers --------------------------------------------------------------------------------- */
 
-/* The environment may replace @path by another program of the same name. */
+/*
+ * Returns the path of a helper program. The environment @variable may name another program of the
+ * same name.
+ */
 static const char *helper_path(const char *path, const char *variable)
 {
 	const char *other = getenv(variable), *slash = other ? strrchr(other, '/') : NULL;

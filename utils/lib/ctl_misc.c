@@ -15,7 +15,7 @@ static int object_show(struct lnetctl *c, uint8_t cmd, const char *object,
 	return ctl_dump(c, &op, body, doc);
 }
 
-/* Nodes report an empty list as ENOENT. */
+/* Reads a list. Nodes report an empty list as ENOENT. */
 static int show_list(struct lnetctl *c, const struct ctl_op *op, struct lnetctl_node *body,
 		     struct lnetctl_node **doc)
 {
@@ -40,7 +40,7 @@ int lnetctl_set_many(struct lnetctl *c, const struct lnetctl_node *values)
 		const char *name = strcmp(n->key, "max_intf") ? n->key : "max_interfaces";
 
 		if (!strcmp(name, "lnd_timeout"))
-			continue;	/* derived; stock's tool accepts it also */
+			continue;	/* derived value; stock's tool also accepts it */
 		if (!n->text || !*n->text) {
 			lnetctl_doc_free(body);
 			return ctl_fail(c, -EINVAL, "add", "global",
@@ -136,7 +136,10 @@ int lnetctl_recovery_show(struct lnetctl *c, bool peers, struct lnetctl_node **d
 
 /* ---- fault rules ---- */
 
-/* The node expects "*@tcp" as all addresses on the net, and no pattern or "*" as any NID. */
+/*
+ * Converts a pattern for the node. "*@tcp" becomes all addresses on the net. "*", or no pattern,
+ * becomes any NID.
+ */
 static const char *nid_pattern(const char *text, char *buf, size_t size)
 {
 	if (!text || !strcmp(text, "*"))
@@ -219,7 +222,7 @@ int lnetctl_fault_reset(struct lnetctl *c, bool delay)
 	return fault_do(c, "set", LNET_NL_F_REPLACE, body);
 }
 
-/* Shows patterns as operators write them. */
+/* Converts the patterns of a node back to the form that operators write. */
 static void show_patterns(struct lnetctl_node *doc)
 {
 	static const char *const keys[] = { "fa_src", "fa_dst", "fa_local_nid" };

@@ -17,7 +17,7 @@ static const struct ctl_op del_op = { LNET_NL_NETS, LNET_NL_VERSION, 0, 60000, "
 static const struct ctl_op set_op = { LNET_NL_NETS, LNET_NL_VERSION, LNET_NL_F_REPLACE, 0, "set",
 				      "net" };
 
-/* Puts the tool's prefix before the node's error text for these two commands. */
+/* Adds the tool's prefix to the node's error text, for the commands configure and unconfigure. */
 static int configured(struct lnetctl *c, int rc)
 {
 	char text[sizeof(c->text)];
@@ -77,7 +77,7 @@ int ctl_net_numbers(struct lnetctl_node *ni, const struct lnetctl_net *n)
 	return 0;
 }
 
-/* A stock module ignores these keys in an addition. */
+/* Adds the keys for service state and link. A stock module ignores them in an addition. */
 static int add_marks(struct lnetctl_node *ni, const struct lnetctl_net *n)
 {
 	struct lnetctl_node *group;
@@ -122,7 +122,7 @@ static int add_interfaces(struct lnetctl_node *seq, const struct lnetctl_net *n)
 	return rc;
 }
 
-/* Names, next to a NID, the interface that has or will have the NID. */
+/* Adds to a NID the name of the interface that has the NID, or will have it. */
 static int add_device(struct lnetctl_node *ni, const struct lnetctl_net *n)
 {
 	struct lnetctl_node *intf = n->interfaces ? lnetctl_add_map(ni, "interfaces") : NULL;
@@ -132,7 +132,7 @@ static int add_device(struct lnetctl_node *ni, const struct lnetctl_net *n)
 	return intf && lnetctl_add_text(intf, "0", n->interfaces) ? 0 : -ENOMEM;
 }
 
-/* One net item per net of the NID list, in the order of the list. */
+/* Adds an item for each net of the NID list, in the order of the list. */
 static int net_nids_add(struct lnetctl_node *body, const struct lnetctl_net *n,
 			const struct lnetctl_node *nids)
 {
@@ -167,7 +167,10 @@ static bool cpts_good(const char *cpts)
 	return good;
 }
 
-/* The loopback interface is bound to every CPT of the node: "[0,1]". */
+/*
+ * Writes the CPTs of the loopback interface as "[0,1]". This interface is bound to every CPT of the
+ * node.
+ */
 static void cpts_here(struct lnetctl *c, char *buf, size_t size)
 {
 	const struct lnetctl_node *net, *ni;
@@ -232,7 +235,7 @@ static int body_of_net(struct lnetctl *c, const struct ctl_op *op, const struct 
 	return 0;
 }
 
-/* Sends the rules as text: the node parses them, because it knows its addresses. */
+/* Sends the rules as text. The node parses the rules, because it knows its addresses. */
 static int body_of_rules(struct lnetctl *c, const struct ctl_op *op, const struct lnetctl_net *n,
 			 struct lnetctl_node *body)
 {
@@ -264,7 +267,10 @@ static int net_do(struct lnetctl *c, const struct ctl_op *op, const struct lnetc
 	return rc;
 }
 
-/* Returns @rc of net add. If an interface does not exist, the error lists those of this host. */
+/*
+ * Handles the result @rc of net add, and returns it. If an interface does not exist, the error
+ * lists the interfaces of this host.
+ */
 static int interface_missing(struct lnetctl *c, const struct lnetctl_net *n, int rc)
 {
 	struct if_nameindex *all, *one;
@@ -336,8 +342,8 @@ static bool nid_is_selected(const char *text, const char *only)
 #define ALL_NETS "<255:65535>"
 
 /*
- * Sets the health of the interface @only (NULL: of each interface) of the list @nets. Returns
- * the number of interfaces that match, or -errno.
+ * Sets the health of the interface @only, or of all interfaces if @only is NULL, in the list @nets.
+ * Returns the number of interfaces that match, or -errno.
  */
 static int health_each(struct lnetctl *c, const struct lnetctl_node *nets, const char *only,
 		       int64_t health)
@@ -362,10 +368,10 @@ static int health_each(struct lnetctl *c, const struct lnetctl_node *nets, const
 }
 
 /*
- * Sets values on a stock module. That module ignores an unknown NID. For all NIDs of one net, it
- * applies a health value to all nets. It ignores connections unless the request is for all nets.
- * For one net, stock's tool therefore sends a request for all nets. For one NID, its request has no
- * effect.
+ * Sets values on a stock module, which has these defects. It ignores an unknown NID. It applies a
+ * health value for all NIDs of one net to all nets. It ignores connections unless the request is
+ * for all nets. So stock's tool sends a request for all nets, if the command is for one net. If the
+ * command is for one NID, the tool's request has no effect.
  */
 static int net_set_stock(struct lnetctl *c, const char *net, const char *nid, int64_t health,
 			 int64_t conns_per_peer)
@@ -408,7 +414,7 @@ int lnetctl_net_set_on(struct lnetctl *c, const char *net, int64_t health, int64
 	return net_set(c, net, NULL, health, conns_per_peer);
 }
 
-/* The node stores one timeout for the tcp driver, and none for other drivers. */
+/* Sets the timeout of a driver. The node stores a timeout for tcp, and none for other drivers. */
 int lnetctl_lnd_timeout(struct lnetctl *c, const char *net, int64_t seconds)
 {
 	char text[24];
@@ -430,7 +436,7 @@ int lnetctl_lnd_timeout(struct lnetctl *c, const char *net, int64_t seconds)
 	return rc;
 }
 
-/* Sets a switch of the interface @nid, or of all interfaces (NULL). */
+/* Sets a switch of the interface @nid. If @nid is NULL, sets the switch of all interfaces. */
 static int net_switch(struct lnetctl *c, const char *nid, const char *key, bool on)
 {
 	struct lnetctl_node *item, *body = ctl_body(&item), *seq, *ni, *group;

@@ -11,7 +11,7 @@ static const struct ctl_op del_op = { LNET_NL_PEERS, LNET_NL_VERSION, 0, 0, "del
 static const struct ctl_op set_op = { LNET_NL_PEERS, LNET_NL_VERSION, LNET_NL_F_REPLACE, 0,
 				      "set",	     "peer" };
 
-/* Adds @list to @item as the sequence "peer ni" of { "nid": X }. */
+/* Adds the NIDs of @list to @item, as the sequence "peer ni" of mappings { "nid": X }. */
 static int peer_nids_add(struct lnetctl *c, const struct ctl_op *op, struct lnetctl_node *item,
 			 const char *list)
 {
@@ -95,7 +95,10 @@ int lnetctl_peer_log(struct lnetctl *c, const char *nid)
 	struct lnetctl_node *item, *body;
 	int rc;
 
-	/* A stock module accepts the request, does nothing, and reports success. */
+	/*
+	 * A stock module accepts the netlink request, does nothing, and reports success. So use its
+	 * ioctl.
+	 */
 	if (ctl_is_stock(c)) {
 		rc = stock_peer_log(c->stock, nid);
 		return rc ? ctl_fail(c, rc, "set", "peer", NULL) : 0;
@@ -109,7 +112,7 @@ int lnetctl_peer_log(struct lnetctl *c, const char *nid)
 	return ctl_do(c, &set_op, body);
 }
 
-/* Nodes send credits, which are signed, as unsigned numbers. */
+/* Converts credits to signed numbers. Nodes send them as unsigned numbers. */
 static void credits_sign(struct lnetctl_node *pni)
 {
 	static const char *const keys[] = { "available_tx_credits", "min_tx_credits",
@@ -120,7 +123,7 @@ static void credits_sign(struct lnetctl_node *pni)
 		struct lnetctl_node *n = lnetctl_find(pni, keys[i]);
 		int64_t num;
 
-		/* the old text has more digits than the new one, so the memory suffices */
+		/* the new text has fewer digits than the old one, so it fits */
 		if (!n || lnetctl_num(n, &num) || num <= INT32_MAX || num > UINT32_MAX)
 			continue;
 		sprintf(n->text, "%d", (int)(int32_t)num);
@@ -161,7 +164,7 @@ int lnetctl_peer_show(struct lnetctl *c, const char *nid, unsigned int level, bo
 		peers_sign(*doc);
 	if (rc != -ENOENT || nid)
 		return rc;
-	*doc = lnetctl_add_map(NULL, NULL);	/* "No peers found" is an empty reply */
+	*doc = lnetctl_add_map(NULL, NULL);	/* an empty reply shows "No peers found" */
 	return *doc ? 0 : ctl_fail(c, -ENOMEM, op.verb, op.object, NULL);
 }
 
@@ -212,8 +215,8 @@ static int body_with_nids(struct lnetctl *c, const struct ctl_op *op, const char
 }
 
 /*
- * A node sends what failed, and in parentheses the reason if errno does not state it. The text
- * becomes "WHAT: REASON".
+ * Converts the error text of a node to "WHAT: REASON". The node sends WHAT, and in parentheses the
+ * reason, if errno does not contain it.
  */
 static void failure_text(const char *descr, int err, char *text, size_t size)
 {
@@ -258,7 +261,8 @@ int lnetctl_ping(struct lnetctl *c, const char *nids, const char *source, unsign
 	*doc = NULL;
 	if (rc)
 		return rc;
-	list = body->first;		/* the options precede the NIDs, as old nodes require */
+	/* the options precede the NIDs, because old nodes require this */
+	list = body->first;
 	lnetctl_take(body, list);
 	if (source)
 		lnetctl_add_text(body, "source", source);

@@ -9,8 +9,8 @@
 /* ---- tunables -------------------------------------------------------------------------------- */
 
 /*
- * Converts a value to the unit that nodes show: seconds, bytes, points, 0 and 1. False: a word that
- * only the node knows.
+ * Converts a value to the unit that nodes show: seconds, bytes, points, or 0 and 1. False: the
+ * value is a word whose meaning only the node knows.
  */
 static bool plan_value_parse(const char *text, double *val)
 {
@@ -170,7 +170,7 @@ static int plan_section_of(struct plan *p, const struct lnetctl_node *n)
 	return plan_tunable(p, n);
 }
 
-/* An empty section counts as missing. */
+/* Is the section missing? An empty section also counts as missing. */
 static bool lacks(const struct lnetctl_node *doc, const char *name)
 {
 	const struct lnetctl_node *n = lnetctl_find(doc, name);

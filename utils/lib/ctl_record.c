@@ -56,7 +56,7 @@ static int digit(char c)
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Returns the number of bytes, or -EPROTO. */
+/* Converts hexadecimal text to bytes. Returns the number of bytes, or -EPROTO. */
 static int unhex(const char *text, void *to, size_t size)
 {
 	uint8_t *at = to;
@@ -104,7 +104,7 @@ struct dump {
 	uint64_t first, next;		/* sequence numbers */
 };
 
-/* Returns the number of records in @text, or -errno. */
+/* Writes the records of @text. Returns their number, or -errno. */
 static int write_records(struct dump *d, const char *text)
 {
 	struct lnet_rec r[64];
@@ -120,7 +120,7 @@ static int write_records(struct dump *d, const char *text)
 	return fwrite(r, sizeof(r[0]), (size_t)nr, d->f) == (size_t)nr ? nr : -EIO;
 }
 
-/* Writes the records of one reply. Returns their number (0: the last reply), or -errno. */
+/* Writes the records of one reply. Returns their number, or -errno. 0 marks the last reply. */
 static int dump_some(struct lnetctl *c, struct dump *d)
 {
 	struct lnetctl_node *body = lnetctl_add_map(NULL, NULL), *doc, *list, *n, *data;
@@ -159,7 +159,7 @@ static int dump_write(struct lnetctl *c, struct dump *d)
 	return rc;
 }
 
-/* @is_new: create the file; no other process may have it open. */
+/* Writes a dump to @file. With @is_new, creates the file, which no other process may have open. */
 static int dump_to(struct lnetctl *c, struct dump *d, const char *file, bool is_new)
 {
 	int fd = is_new ? file_create_new(file, 0666) : file_create(file, O_WRONLY | O_TRUNC, 0666);
@@ -177,7 +177,10 @@ static int dump_to(struct lnetctl *c, struct dump *d, const char *file, bool is_
 	return rc == -EIO ? ctl_fail(c, rc, "dump", WHAT, "cannot write '%s'", file) : rc;
 }
 
-/* Replaces a regular file when the new one is complete; writes directly to any other file. */
+/*
+ * Replaces a regular file after the new file is complete. Writes directly to any other kind of
+ * file.
+ */
 static int dump_all(struct lnetctl *c, struct dump *d, const char *file)
 {
 	char name[4096 + 8];
@@ -210,6 +213,9 @@ int lnetctl_record_dump(struct lnetctl *c, const char *file)
 	if (rc)
 		return rc;
 	rc = dump_all(c, &d, file);
-	/* after an error it stays stopped: new records would replace unsaved ones */
+	/*
+	 * after an error the recorder stays stopped, because new records would replace unsaved
+	 * records
+	 */
 	return rc || !running ? rc : lnetctl_record_start(c, size);
 }

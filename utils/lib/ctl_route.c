@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Routes: the calls, and the section "route" of files. */
+/* Routes: the calls of the library, and the section "route" of files. */
 #include <errno.h>
 #include <string.h>
 #include "plan.h"
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* Adds the fields of @r that are set, and @gateway, to @item. */
+/* Adds those fields of @r that are set, and @gateway, to @item. */
 static bool route_fields_add(struct lnetctl_node *item, const struct lnetctl_route *r,
 			     const char *gateway)
 {
@@ -16,7 +16,7 @@ static bool route_fields_add(struct lnetctl_node *item, const struct lnetctl_rou
 	       (r->priority == LNETCTL_UNSET || lnetctl_add_num(item, "priority", r->priority));
 }
 
-/* Sends one item for each gateway. */
+/* Sends a separate item for each gateway. */
 static int route_do(struct lnetctl *c, const char *verb, uint16_t flags,
 		    const struct lnetctl_route *r)
 {
@@ -75,13 +75,13 @@ int lnetctl_route_show(struct lnetctl *c, const struct lnetctl_route *r, unsigne
 	rc = ctl_dump(c, &op, body, doc);
 	if (rc != -ENOENT)
 		return rc;
-	*doc = lnetctl_add_map(NULL, NULL);	/* "No routes found" is an empty reply */
+	*doc = lnetctl_add_map(NULL, NULL);	/* an empty reply shows "No routes found" */
 	return *doc ? 0 : ctl_fail(c, -ENOMEM, op.verb, op.object, NULL);
 }
 
 /* ---- import ---------------------------------------------------------------------------------- */
 
-/* The texts in @r belong to @route. */
+/* Reads a route of a file. The texts in @r belong to @route. */
 static int route_read(struct import *im, const struct lnetctl_node *route, struct lnetctl_route *r)
 {
 	int rc;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Commands about routing: on and off, buffers and their use. */
+/* Commands about routing: on and off, router buffers and their use. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -38,7 +38,10 @@ int lnetctl_buffers_set(struct lnetctl *c, int64_t tiny, int64_t small, int64_t 
 	return ctl_do(c, &op, body);
 }
 
-/* Moves "tiny", "small" and "large" of one CPT into a mapping with the name that stock uses. */
+/*
+ * Moves the pools "tiny", "small" and "large" of one CPT into a mapping that has stock's name for
+ * it.
+ */
 static void cpt_add(struct lnetctl_node *seq, struct lnetctl_node *shown, int64_t total[3])
 {
 	struct lnetctl_node *item = lnetctl_add_map(seq, NULL), *cpt, *pool;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Fault rules in the grammar of lnet/fault/faults.def: calls, and items of "faults" in files. */
+/*
+ * Fault rules in the grammar of lnet/fault/faults.def: calls of the library, and items of "faults"
+ * in files.
+ */
 #include <errno.h>
 #include <string.h>
 #include "import.h"
@@ -30,7 +33,10 @@ bool import_rule_list(const struct lnetctl_node *seq, char *text, size_t size)
 	return true;
 }
 
-/* Sends even a truncated list: it is still too long for the node, which reports the error. */
+/*
+ * Adds a list as text. A list that is too long is truncated, but the node still rejects it as too
+ * long, and reports the error.
+ */
 static bool add_list(struct lnetctl_node *item, const struct lnetctl_node *seq)
 {
 	char text[LNETCTL_RULE_LIST];
@@ -39,7 +45,7 @@ static bool add_list(struct lnetctl_node *item, const struct lnetctl_node *seq)
 	return lnetctl_add_text(item, seq->key, text);
 }
 
-/* Sends every value as text: the node checks it. */
+/* Adds every value as text, because the node checks the value. */
 static bool add_param(struct lnetctl_node *item, const struct lnetctl_node *n)
 {
 	if (n->kind == LNETCTL_SEQ)
@@ -111,7 +117,9 @@ static int del_by(struct import *im, const char *key, const char *text)
 	return rc;
 }
 
-/* Deletes a rule by its name, or without a name by its ID, which full exports contain. */
+/*
+ * Deletes a rule by its name. If it has no name, deletes it by its ID, which full exports contain.
+ */
 static int rule_import_del(struct import *im, const struct lnetctl_node *rule)
 {
 	const char *name = lnetctl_text(rule, "name"), *id = lnetctl_text(rule, "id");
@@ -123,7 +131,7 @@ static int rule_import_del(struct import *im, const struct lnetctl_node *rule)
 	return del_by(im, name ? "name" : "id", name ? name : id);
 }
 
-/* Shows the rules with the same name or ID. */
+/* Shows the rules that have the same name or ID as @rule. */
 static int rule_import_show(struct import *im, const struct lnetctl_node *rule)
 {
 	struct lnetctl_node *doc, *rules, *n, *next;

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Transactions: changes are sent and checked one by one, and carried out together or not at all. */
+/*
+ * Transactions: the client sends changes one by one, and the node checks each change. Then the node
+ * executes all changes or none.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "client.h"
 
-/* A commit waits until removed interfaces have drained. */
+/* A commit takes long, because it waits until removed interfaces have drained. */
 #define COMMIT_MS 600000
-/* Each time a commit fails with ESTALE, another client has made progress. */
+/* Maximum attempts to commit. Each ESTALE means that another client has made progress. */
 #define TRIES_MAX 40
 #define PAUSE_US 10000
 
@@ -46,7 +49,10 @@ int ctl_trans_stage(struct lnetctl *c, const struct ctl_op *op, uint16_t *flags)
 	return 0;
 }
 
-/* Removes the prefix "request 12: " from the error text, and stores the origin of that request. */
+/*
+ * Removes a prefix such as "request 12: " from the error text. Stores the position of that request
+ * in the file.
+ */
 static void find_origin(struct lnetctl *c, struct ctl_trans *t)
 {
 	unsigned int nr;
@@ -86,7 +92,7 @@ int ctl_trans_end(struct lnetctl *c, struct ctl_trans *t, int rc)
 	if (!rc)
 		rc = trans_commit(c, t);
 	else
-		link_talk(c->link, &forget);	/* its error would hide the cause */
+		link_talk(c->link, &forget);	/* ignores an error, which would hide the cause */
 	free(t->origin);
 	t->origin = NULL;
 	return rc;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Selection policies: the calls, and the section "udsp" of files. */
+/* Selection policies: the calls of the library, and the section "udsp" of files. */
 #include <errno.h>
 #include <string.h>
 #include "plan.h"
@@ -69,7 +69,10 @@ int ctl_udsp_all(struct lnetctl *c, struct lnetctl_node **doc)
 
 /* ---- import ---------------------------------------------------------------------------------- */
 
-/* The priority is under "action" or in @rule itself. The texts in @u belong to @rule. */
+/*
+ * Reads a policy. Its priority is under "action", or in @rule itself. The texts in @u belong to
+ * @rule.
+ */
 static int udsp_rule_read(struct import *im, const struct lnetctl_node *rule,
 			  struct lnetctl_udsp *u)
 {
@@ -165,7 +168,7 @@ static int udsp_rule_copy(struct plan *p, const char *verb, const struct lnetctl
 	return item->incomplete || (action && action->incomplete) ? plan_nomem(p) : 0;
 }
 
-/* The order of policies matters, so all are deleted and added, or none. */
+/* The order of policies matters. So if they differ, the plan deletes and adds all policies. */
 int plan_udsp(struct plan *p, const struct lnetctl_node *section)
 {
 	const struct lnetctl_node *rules = lnetctl_find(p->policies, "udsp"), *n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Parses what operators type: NID lists with ranges, lists of interfaces, CPT lists, times. */
+/* Parses input of operators: NID lists with ranges, lists of interfaces, CPT lists, times. */
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
@@ -25,7 +25,9 @@ static int expansion_reject(struct expansion *x, const char *what, const char *t
 	return -EINVAL;
 }
 
-/* Reads "lo", "lo-hi" or "lo-hi/step" at *@at, up to ',' or ']', in @base. */
+/*
+ * Reads "lo", "lo-hi" or "lo-hi/step" at *@at, up to a comma or ']'. Numbers have the base @base.
+ */
 static int expand_range_parse(const char **at, int base, unsigned long *lo, unsigned long *hi,
 			      unsigned long *step)
 {
@@ -46,13 +48,15 @@ static int expand_range_parse(const char **at, int base, unsigned long *lo, unsi
 	return *hi < *lo || !*step || (*end != ',' && *end != ']') ? -EINVAL : 0;
 }
 
-/* On these nets a NID may contain a host name in place of an address. */
+/*
+ * Are host names allowed on @net? On tcp and o2ib a NID may have a host name instead of an address.
+ */
 static bool net_has_hosts(const char *net)
 {
 	return !strncmp(net, "tcp", 3) || !strncmp(net, "o2ib", 4);
 }
 
-/* Skips the process ID with which the target of a ping may begin. */
+/* Skips a process ID, with which the target of a ping may begin. */
 static const char *address_begin(const char *item)
 {
 	const char *end = item + strspn(item, "0123456789");
@@ -61,8 +65,8 @@ static const char *address_begin(const char *item)
 }
 
 /*
- * Adds @item, which has no brackets left, with a host name replaced by its address. The node
- * rejects an invalid address.
+ * Adds @item, which has no more brackets. Replaces a host name by its address. The node rejects an
+ * invalid address.
  */
 static int expansion_nid_add(struct expansion *x, const char *item)
 {
@@ -80,7 +84,7 @@ static int expansion_nid_add(struct expansion *x, const char *item)
 
 static int item_expand(struct expansion *x, const char *item);
 
-/* Expands @item with [@open, @close] replaced by each value in turn. */
+/* Replaces the group [@open, @close] of @item by each of its values, and expands each result. */
 static int group_expand(struct expansion *x, const char *item, const char *open, const char *close)
 {
 	int base = strchr(item, ':') ? 16 : 10, rc = 0;
@@ -125,7 +129,7 @@ static int item_expand(struct expansion *x, const char *item)
 	return expansion_nid_add(x, item);
 }
 
-/* Length of the first item of @list; commas in brackets do not end the item. */
+/* Returns the length of the first item of @list. A comma in brackets does not end the item. */
 static size_t item_len(const char *list)
 {
 	int depth = 0;

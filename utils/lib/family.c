@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The reply of the generic netlink controller: the number of a family and its operations. */
+/* Reads the reply of the generic netlink controller: the number of a family, and its operations. */
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
 #include <string.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Shared by the files that read configurations: sections as items, for import and for plans. */
+/*
+ * Declarations for the files that read configurations. They read sections as items, for import and
+ * for plans.
+ */
 #ifndef LNETCTL_IMPORT_H
 #define LNETCTL_IMPORT_H
 
@@ -17,48 +20,53 @@ const char *import_verb(const struct import *im);
 /* Reports an error about @n. */
 int import_refuse(struct import *im, const char *object, const struct lnetctl_node *n,
 		  const char *what);
-/* Adds the sections of @doc, which is freed, to the output. 0. */
+/* Adds the sections of @doc to the output, and frees @doc. Returns 0. */
 int import_keep(struct import *im, struct lnetctl_node *doc);
-/* Puts the file position before the text of the last error; returns @rc. */
+/* Inserts the file position before the text of the last error. Returns @rc. */
 int import_place(struct import *im, const char *name, int rc);
-/* Gives @n the file position of @from (NULL: none). */
+/* Copies the file position of @from (may be NULL) to @n. */
 void import_at(struct lnetctl_node *n, const struct lnetctl_node *from);
-/* Reads an optional number of a mapping. If it is absent, *@val is unchanged. */
+/* Reads an optional number of a mapping. If the number is missing, *@val is unchanged. */
 int import_num(struct import *im, const char *object, const struct lnetctl_node *map,
 	       const char *key, int64_t *val);
-/* Reads an optional true or false as 1 or 0. Without the key *@val is unchanged. */
+/* Reads an optional true or false as 1 or 0. If the key is missing, *@val is unchanged. */
 int import_flag(struct import *im, const char *object, const struct lnetctl_node *map,
 		const char *key, int64_t *val);
-/* Reads an optional text of a mapping; absent or empty: NULL. */
+/* Reads an optional text of a mapping. *@text is NULL if the text is missing or empty. */
 int import_text(struct import *im, const char *object, const struct lnetctl_node *map,
 		const char *key, const char **text);
-/* Reads an optional collection of a kind in the bits of @kinds; absent or empty: NULL. */
+/*
+ * Reads an optional mapping or sequence, as the bits of @kinds allow. *@part is NULL if it is
+ * missing or empty.
+ */
 #define IMPORT_MAP (1u << LNETCTL_MAP)
 #define IMPORT_SEQ (1u << LNETCTL_SEQ)
 int import_part(struct import *im, const char *object, const struct lnetctl_node *map,
 		const char *key, unsigned int kinds, const struct lnetctl_node **part);
 /* Reports that the section @n is not a mapping, or not a sequence. */
 int import_not_a(struct import *im, const struct lnetctl_node *n, const char *kind);
-/* Reads one section, or scalar, of a file. */
+/* Reads one section of a file, or one scalar at its top level. */
 int import_section(struct import *im, const struct lnetctl_node *n);
 
 /* ---- import_keys.c ---- */
 
-/* Prints a note for each unknown key, or fails at the first one. */
+/*
+ * Checks all keys of a file. Prints a note for each unknown key, or fails at the first unknown key.
+ */
 int import_keys(struct lnetctl *c, const struct lnetctl_file *file, enum lnetctl_import how);
 
 /* ---- import_wait.c ---- */
 
-/* Prints a note for each interface of the file that this machine lacks. */
+/* If this machine lacks an interface that the file names, prints a note. */
 void import_missing(const struct lnetctl_file *file);
 
 /* ---- ctl_import_net.c: sections net and ip2nets ---- */
 
-/* One interface; the texts have the lifetime of the file, or of the call. */
+/* One interface of a file. The texts live as long as the file, or as the call. */
 struct ni_item {
 	const struct lnetctl_node *at;
 	const char *net;
-	const char *nid;		/* NULL: the NID of the interface */
+	const char *nid;		/* NULL: the current NID of the interface */
 	char name[128], cpts[128];	/* "": not named */
 	struct lnetctl_net n;		/* the numbers */
 };
@@ -68,7 +76,9 @@ typedef int (*ni_item_fn)(struct import *im, const struct ni_item *item, void *a
 bool import_net_same(const char *a, const char *b);
 /* Calls @fn for each interface of an item of "net". */
 int import_net_item(struct import *im, const struct lnetctl_node *net, ni_item_fn fn, void *arg);
-/* As import_net_item(), for each interface that the rules of "ip2nets" select on this machine. */
+/*
+ * As import_net_item(), but for each interface that the rules of "ip2nets" select on this machine.
+ */
 int import_ip2nets(struct import *im, const struct lnetctl_node *section, ni_item_fn fn,
 		   void *arg);
 int import_net(struct import *im, const struct lnetctl_node *net);
@@ -77,23 +87,26 @@ int import_ip2nets_section(struct import *im, const struct lnetctl_node *section
 /* ---- ctl_import_peer.c: items of peer and fault ---- */
 
 int import_peer(struct import *im, const struct lnetctl_node *peer);
-/* Whether a full export shows the peer as dynamically created. Import ignores such a peer. */
+/* Does a full export show @peer as dynamically created? Import ignores such a peer. */
 bool import_peer_dynamic(const struct lnetctl_node *peer);
 /* Reads the flag Multi-Rail, true by default. */
 int import_peer_mr(struct import *im, const struct lnetctl_node *peer, bool *mr);
-/* Writes "peer ni" of a peer to *@list, separated by commas, "" if absent. The caller frees it. */
+/*
+ * Writes "peer ni" of a peer to *@list, separated by commas. If the key is missing, the list is "".
+ * The caller frees the list.
+ */
 int import_peer_nids(struct import *im, const struct lnetctl_node *peer, char **list);
 int import_fault(struct import *im, const struct lnetctl_node *rule);
-/* The texts in @f belong to @rule. */
+/* Reads a fault rule. The texts in @f belong to @rule. */
 int import_fault_read(struct import *im, const struct lnetctl_node *rule, struct lnetctl_fault *f);
 
 /* ---- ctl_rule.c: items of faults ---- */
 
-#define LNETCTL_RULE_LIST 544	/* size of a list as text */
+#define LNETCTL_RULE_LIST 544	/* maximum bytes of a list as text */
 int import_rule(struct import *im, const struct lnetctl_node *rule);
-/* Writes a sequence of scalars as a list with commas; false: it is too long. */
+/* Writes a sequence of scalars as text, separated by commas. False: the text is too long. */
 bool import_rule_list(const struct lnetctl_node *seq, char *text, size_t size);
-/* 0, or an error if @rule of "faults" has no key that selects messages. */
+/* Checks that @rule of "faults" has a key that selects messages. Returns 0 or an error. */
 int import_rule_selects(struct import *im, const struct lnetctl_node *rule);
 
 /* ---- ctl_udsp.c ---- */
@@ -114,9 +127,11 @@ struct local_address {
 	unsigned char bytes[16];
 };
 
-/* Returns the number of addresses in *@all, which the caller frees, or -errno. */
+/* Reads the addresses into *@all, which the caller frees. Returns their number, or -errno. */
 int local_addresses(struct local_address **all);
-/* Does @a match "10.0.[0-3].*", "fd00::1" or "fd00::/8"? -EINVAL: not a pattern. */
+/*
+ * Does @a match a pattern such as "10.0.[0-3].*", "fd00::1" or "fd00::/8"? -EINVAL: not a pattern.
+ */
 int address_matches(const struct local_address *a, const char *pattern);
 
 #endif

@@ -5,10 +5,13 @@
 #include <string.h>
 #include "import.h"
 
-/* A key of a mapping, or of each mapping in a sequence. The list ends with name NULL. */
+/*
+ * A key of a mapping. A key of a sequence applies to each mapping in the sequence. Lists of keys
+ * end with name NULL.
+ */
 struct key {
 	const char *name;
-	const struct key *sub;	/* keys of its mapping or sequence; NULL: any */
+	const struct key *sub;	/* keys below this key; NULL: any keys */
 };
 
 #define END { NULL, NULL }
@@ -82,8 +85,8 @@ static const struct key ping[] = {
 static const struct key discover[] = { { "nids", NULL }, { "force", NULL }, END };
 
 /*
- * @ours: only this project has the section. No file for stock LNet has it, so unknown keys in it
- * are errors.
+ * @ours: only this project has the section. Files for stock LNet do not contain such a section, so
+ * unknown keys in it are errors.
  */
 static const struct {
 	const char *name;
@@ -104,7 +107,7 @@ struct check {
 
 static const struct key *key_find(const struct key *keys, const char *name)
 {
-	/* stock's older grammar: the sequence number of a request, and its level of detail */
+	/* keys of stock's older grammar: the number of a request, and its level of detail */
 	static const struct key old = END;
 
 	for (; keys->name; keys++)
@@ -130,7 +133,7 @@ static int unknown(struct check *ck, const struct lnetctl_node *n, const char *g
 	return 0;
 }
 
-/* Recursion: the tables bound its depth. */
+/* This function is recursive. The tables bound its depth. */
 static int keys_check(struct check *ck, const struct lnetctl_node *n, const struct key *keys,
 		      const char *group)
 {

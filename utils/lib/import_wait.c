@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Reports interfaces that a file names and this machine lacks: the node waits for them. */
+/*
+ * Reports interfaces that a file names and this machine lacks. The node waits for such interfaces.
+ */
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>

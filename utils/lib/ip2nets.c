@@ -47,7 +47,7 @@ int local_addresses(struct local_address **all)
 	return *all ? nr : -ENOMEM;
 }
 
-/* Reads a decimal number up to 255 at *@at. -1: none. */
+/* Reads a decimal number up to 255 at *@at. Returns -1 if there is none. */
 static int octet_number(const char **at)
 {
 	int val = 0;
@@ -62,7 +62,9 @@ static int octet_number(const char **at)
 	return val;
 }
 
-/* Reads "lo", "lo-hi" or "lo-hi/step": 1 if @octet is in the range, 0, -EINVAL. */
+/*
+ * Reads "lo", "lo-hi" or "lo-hi/step". Returns 1 if @octet is in the range, 0 if not, or -EINVAL.
+ */
 static int range_has(const char **at, int octet)
 {
 	int lo = octet_number(at), hi = lo, step = 1;
@@ -80,7 +82,7 @@ static int range_has(const char **at, int octet)
 	return octet >= lo && octet <= hi && !((octet - lo) % step);
 }
 
-/* Reads a number, "*" or "[list]". */
+/* Reads a number, "*" or "[list]", and compares it with @octet. */
 static int octet_matches(const char **at, int octet)
 {
 	int rc, found = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The link to a node: generic netlink to the kernel, NETLINK_USERSOCK to a program, or a call
- * within this process. No other file distinguishes these.
+ * within this process. No other file distinguishes these three.
  */
 #include <errno.h>
 #include <linux/genetlink.h>
@@ -18,20 +18,20 @@
 #include "client.h"
 
 #define SILENCE_MS 30000
-#define REPORT_MS 2000		/* without a reply, before the node is reported */
+#define REPORT_MS 2000		/* time without a reply until the node is reported */
 #define UNREAD_LOOKS 5
-#define LOOK_MS 200		/* between two checks whether the node still exists */
+#define LOOK_MS 200		/* time between checks of whether the node still exists */
 
 struct link {
 	struct nl_sock *sk;		/* NULL: in this process */
 	uint16_t type;			/* nlmsg_type of our messages */
-	uint32_t port, seq;		/* the node's port id; 0: the kernel */
-	uid_t uid;			/* the user that may reply at that port */
+	uint32_t port, seq;		/* port: netlink port of the node; 0: the kernel */
+	uid_t uid;			/* user from whom replies are accepted */
 	bool anybody;			/* any user may reply */
 	bool checked;			/* a reply of @uid or root was received */
 	struct family family;		/* of the kernel */
 	char name[80];			/* of the node */
-	unsigned int wait_ms;		/* 0: as struct link_call has it */
+	unsigned int wait_ms;		/* 0: the timeout of struct link_call applies */
 	lnetctl_unresponsive_fn unresponsive;	/* or NULL */
 	void *silent_arg;
 	lnetctl_serve_fn serve;
@@ -71,8 +71,8 @@ static int link_send_to(struct link *l, const void *msg, size_t len)
 }
 
 /*
- * Is the port bound? Returns at once, and does not disturb the node: netlink rejects an unbound
- * port.
+ * Is the port bound? The function returns at once. It does not disturb the node: netlink itself
+ * reports an unbound port.
  */
 static int port_probe(struct link *l)
 {
@@ -89,7 +89,7 @@ static int try_user(struct link *l, const char *name, uid_t uid)
 	return port_probe(l);
 }
 
-/* Reads the user of "USER/NAME", a number or a login. */
+/* Reads the user of "USER/NAME", which is a number or a login name. */
 static int node_user(const char *node, const char *slash, uid_t *uid)
 {
 	char user[64], *end;
@@ -109,7 +109,7 @@ static int node_user(const char *node, const char *slash, uid_t *uid)
 	return 0;
 }
 
-/* Writes an error for a missing node, which lists the existing nodes. */
+/* Writes the error for a node that does not exist. The error lists the existing nodes. */
 static void none_text(const char *node, int err, char *why, size_t size)
 {
 	char netns[80], names[256];
@@ -167,7 +167,7 @@ static void socket_close(struct link *l)
 	l->sk = NULL;
 }
 
-/* Opens the kernel's node if the kernel has LNet, else the daemon's. */
+/* Opens the kernel's node if the kernel has LNet, else the node of lnetd. */
 static int open_found(struct link *l, char *why, size_t why_size)
 {
 	char daemon[400];
@@ -271,7 +271,7 @@ struct talk {
 	struct link *l;
 	struct link_call *call;
 	bool done, reported;
-	unsigned int unread;	/* consecutive checks that found requests unread */
+	unsigned int unread;	/* number of consecutive checks that found unread requests */
 	int err;
 };
 
@@ -282,7 +282,10 @@ static unsigned int wait_max(const struct link *l, const struct link_call *call)
 	return call->timeout_ms ? call->timeout_ms : SILENCE_MS;
 }
 
-/* During a long request the node is reported only if it does not read its requests. */
+/*
+ * Reports an unresponsive node. During a long request, the node is reported only if it does not
+ * read its requests.
+ */
 static void report_silence(struct talk *t, unsigned int waited)
 {
 	struct link *l = t->l;
@@ -297,7 +300,7 @@ static void report_silence(struct talk *t, unsigned int waited)
 	l->unresponsive(l->silent_arg, l->name, presence_pid(l->port), wait_max(l, t->call));
 }
 
-/* Was the request to change something, and may the node have made the change? */
+/* Is it possible that the node has made a change for this request? */
 static bool may_have_changed(const struct link_call *call)
 {
 	if ((call->flags & LNET_NL_F_DUMP) == LNET_NL_F_DUMP || call->cmd == LNET_NL_PING)
@@ -319,7 +322,7 @@ static void silence_text(const struct link *l, struct link_call *call, const cha
 		 l->name, process, ms / 1000.0, rest);
 }
 
-/* Writes the error of a request without a reply. */
+/* Writes the error of a request that got no reply. */
 static int no_reply_explain(const struct link *l, struct link_call *call, int rc)
 {
 	const char *rest =
@@ -380,7 +383,7 @@ static void on_reply_error(struct talk *t, const struct nlmsghdr *h)
 	t->done = true;
 }
 
-/* The end of a dump contains its result. */
+/* Reads the result from the last message of a dump. */
 static void on_dump_end(struct talk *t, const struct nlmsghdr *h)
 {
 	const unsigned char *at = (const unsigned char *)h + NLMSG_HDRLEN;
@@ -414,7 +417,7 @@ static void on_reply_data(struct talk *t, const struct nlmsghdr *h)
 	}
 }
 
-/* Reads one datagram; ignores messages of other exchanges. */
+/* Reads one datagram. Ignores messages that belong to another exchange. */
 static int on_datagram(void *arg, const void *msgs, size_t len)
 {
 	const struct nlmsghdr *h = msgs;
@@ -434,7 +437,7 @@ static int on_datagram(void *arg, const void *msgs, size_t len)
 	return 0;
 }
 
-/* Is the sender the node? Any program can bind a port ID, so the user decides. */
+/* Is the sender the node? Any program can bind a port ID, so the function checks the user. */
 static bool from_node(const struct link *l, const struct sockaddr_nl *from,
 		      const struct ucred *creds)
 {
@@ -459,7 +462,8 @@ static int wait_datagram(struct talk *t, unsigned int ms)
 		waited += LOOK_MS;
 		if (waited >= ms)
 			return -ETIMEDOUT;
-		report_silence(t, waited); /* before port_probe(), which adds an unread message */
+		/* call before port_probe(), which adds an unread message */
+		report_silence(t, waited);
 		if (l->port && port_probe(l) == -ECONNREFUSED)
 			return -ECONNRESET;
 	}
@@ -516,7 +520,9 @@ static struct nlmsghdr *call_message(const struct link_call *call)
 	return h;
 }
 
-/* If the function returns 0, @err is the result from the node. */
+/*
+ * Sends a request and waits for the reply. If the function returns 0, *@err is the node's result.
+ */
 static int call_exchange(struct link *l, struct link_call *call, struct nlmsghdr *h, int *err)
 {
 	struct talk t = { .l = l, .call = call };
@@ -568,7 +574,10 @@ static int call_perform(struct link *l, struct link_call *call, struct nlmsghdr 
 	return rc ? rc : err;
 }
 
-/* The ID changes with each load of the module, and stock's family has fewer commands. */
+/*
+ * Queries the family. Its ID changes with each load of the module. Stock's family has fewer
+ * commands.
+ */
 int link_family_find(struct link *l)
 {
 	struct {
@@ -593,9 +602,9 @@ int link_family_find(struct link *l)
 }
 
 /*
- * Since Linux 6.1 the kernel checks flags before it checks that a command exists. It rejects a
- * command above the family's last one with EINVAL if the request has further flags. So the library
- * does not send such a request.
+ * Does the node have the command? If not, the library does not send the request. Since Linux 6.1
+ * the kernel checks flags before it checks that a command exists. So it rejects a request with
+ * flags for an unknown command with EINVAL.
  */
 static bool is_served(const struct link *l, const struct link_call *call)
 {
@@ -603,8 +612,8 @@ static bool is_served(const struct link *l, const struct link_call *call)
 }
 
 /*
- * Called if the kernel rejects the family ID with ENOENT, the error that also reports an empty
- * list. The module was unloaded, or was unloaded and loaded again.
+ * Repeats a request that the kernel rejected with ENOENT. The error may report an empty list. It
+ * may also report an unknown family ID, because the module was unloaded, or was loaded again.
  */
 static int talk_again(struct link *l, struct link_call *call, struct nlmsghdr *h)
 {

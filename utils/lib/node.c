@@ -7,7 +7,7 @@
 #include "client.h"
 #include "arena.h"
 
-/* Allocates a node in @parent's arena; the first node of a document creates the arena. */
+/* Allocates a node in the arena of @parent. The first node of a document creates the arena. */
 static struct lnetctl_node *node_new(struct lnetctl_node *parent, size_t extra)
 {
 	struct lnetctl_arena *arena = parent ? parent->arena : arena_new();
@@ -111,8 +111,8 @@ void lnetctl_take(struct lnetctl_node *parent, struct lnetctl_node *child)
 }
 
 /*
- * Nodes of one document may belong to different arenas, because a document may contain parts of
- * others.
+ * Frees a document. Its nodes may belong to different arenas, because a document may contain parts
+ * of other documents.
  */
 void lnetctl_doc_free(struct lnetctl_node *doc)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The user interface of NETTEST: the arguments of a run, and its output. For nettest and lst. */
+/*
+ * The user interface of NETTEST for the programs nettest and lst: arguments of a run, and output.
+ */
 #ifndef UTILS_LIB_NT_H
 #define UTILS_LIB_NT_H
 
@@ -14,19 +16,25 @@ enum nt_print { NT_AVERAGE, NT_TOTAL, NT_LOCAL };
 
 struct nt_words {
 	struct nettest_plan plan;
-	char unit;			/* b, K, M: the unit of the lengths */
+	char unit;			/* b, K or M: the unit of lengths */
 	u32 unit_bytes, least, most, step, noise;
 	enum nt_print print;
 	const char *output, *matrix;	/* file names, or NULL */
-	const char *nids[NT_LISTS];	/* lists of NIDs, one per rail, with a NID per node */
+	const char *nids[NT_LISTS];	/* lists of NIDs: one list per rail, one NID per node */
 	unsigned int nr_lists;
 	u32 port;			/* 0: not given */
 };
 /* Sets the defaults. */
 void nt_words_init(struct nt_words *w);
-/* Reads one argument, which must stay valid. 0, or -EINVAL with the reason in @why. */
+/*
+ * Reads one argument, to which @w may keep a pointer. Returns 0, or -EINVAL with the reason in
+ * @why.
+ */
 int nt_word(struct nt_words *w, const char *word, char *why, size_t why_size);
-/* -EINVAL with the reason in @why if fewer than two of @nr nodes are to be measured. */
+/*
+ * Checks that at least two of @nr nodes are measured. Returns 0, or -EINVAL with the reason in
+ * @why.
+ */
 int nt_words_fit(const struct nt_words *w, u32 nr, char *why, size_t why_size);
 /* Called after the last argument. */
 int nt_words_end(struct nt_words *w, char *why, size_t why_size);
@@ -51,9 +59,9 @@ int nt_words_end(struct nt_words *w, char *why, size_t why_size);
 /* ---- nt_report.c: figures and tables --------------------------------------------------------- */
 
 struct nt_cell {			/* results of a measure, over all nodes */
-	u64 sum_ns;		/* the largest sum of a node */
+	u64 sum_ns;		/* largest sum of times of a node */
 	u32 nr;			/* iterations; 0: not measured yet */
-	u64 noise_out, noise_in;	/* bytes, of all nodes that make noise */
+	u64 noise_out, noise_in;	/* bytes of all nodes that make noise */
 };
 
 struct nt_report {
@@ -61,19 +69,22 @@ struct nt_report {
 	const struct nt_words *words;
 	u32 nr;			/* nodes */
 	struct nt_cell *cell;		/* nettest_plan_nr() cells */
-	u64 errors;		/* messages that were received with other contents */
+	u64 errors;		/* messages received with wrong contents */
 };
 
-/* Bytes per second: @ns is the time of one exchange; "local" is the rate of node @rank. */
+/*
+ * Returns bytes per second. @ns is the duration of one exchange. For NT_LOCAL, returns the rate of
+ * node @rank.
+ */
 double nt_rate(enum nt_print print, enum nettest_topo topo, u32 nr, u32 rank,
 	       u32 len, double ns);
 double nt_cell_ns(const struct nt_cell *cell);	/* of an iteration */
-/* @ns minus the time of the barrier, or 0 if the barrier takes more than 30 % of @ns. */
+/* Returns @ns minus the time of the barrier, or 0 if the barrier takes more than 30 % of @ns. */
 double nt_corrected_ns(double ns, double barrier_ns);
 
 /*
- * Opens the files that @w names: @out may be stdout, @matrix NULL. Reports an error on stderr. 0 or
- * -EIO.
+ * Opens the files that @w names. *@out may become stdout, and *@matrix may become NULL. Reports an
+ * error on stderr. Returns 0 or -EIO.
  */
 int nt_files_open(const struct nt_words *w, FILE **out, FILE **matrix);
 int nt_files_close(const struct nt_words *w, FILE *out, FILE *matrix);	/* NULL is fine */
@@ -81,11 +92,14 @@ int nt_files_close(const struct nt_words *w, FILE *out, FILE *matrix);	/* NULL i
 /* @nodes: names of the nodes. */
 void nt_print_head(const struct nt_report *r, const char *system, const char *const *nodes);
 void nt_print_row(const struct nt_report *r, u32 repeat, u32 len_ix);
-/* Prints the complete rows after the first @printed ones; returns the number of printed rows. */
+/* Prints all complete rows, except the first @printed ones. Returns the number of printed rows. */
 u32 nt_print_rows(const struct nt_report *r, u32 printed, u32 nr_measured);
-/* Prints the rest, after all was measured. */
+/* Prints the end of the output, after all measures. */
 void nt_print_end(const struct nt_report *r, double seconds);
-/* Prints the P x P matrix to @out, one line per node. @median: P times in ns per node. */
+/*
+ * Prints the matrix of P x P times to @out, one line per node. @median has P times in ns for each
+ * node.
+ */
 void nt_print_matrix(FILE *out, const struct nt_words *words, const struct nettest_measure *m,
 		     u32 nr, const u64 *median);
 

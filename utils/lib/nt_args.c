@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The arguments of NETTEST: a letter that names the parameter, directly followed by its value. */
+/*
+ * The arguments of NETTEST. Each is a letter that names the parameter, directly followed by the
+ * value.
+ */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -7,7 +10,7 @@
 #include "utils/lib/nt.h"
 
 #define A_NUMBER	"1 to 4294967295"
-#define CYRILLIC_ES "\xd0\xa1"	/* looks like C in the documents */
+#define CYRILLIC_ES "\xd0\xa1"	/* in documents this letter looks like a Latin C */
 
 void nt_words_init(struct nt_words *w)
 {

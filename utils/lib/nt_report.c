@@ -50,7 +50,7 @@ int nt_files_open(const struct nt_words *w, FILE **out, FILE **matrix)
 	return w->matrix && !*matrix ? file_failed(w->matrix) : 0;
 }
 
-/* Reports earlier write errors also; their errno is no longer known. */
+/* Closes a file. Also reports an earlier write error, whose errno is no longer known. */
 static int file_close(FILE *out, const char *name)
 {
 	bool failed;

@@ -10,7 +10,10 @@
 #include <unistd.h>
 #include "exit_status.h"
 
-/* printf() buffers, so it may succeed on a full disk; the error appears only at the flush. */
+/*
+ * printf() buffers its output, so it may succeed on a full disk. The error occurs only at the
+ * flush.
+ */
 static inline void output_end(int status, void *arg)
 {
 	int failed = ferror(stdout), err;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Shared by the files that compare a configuration with a node. */
+/* Declarations for the files that compare a configuration with a node. */
 #ifndef LNETCTL_PLAN_H
 #define LNETCTL_PLAN_H
 
@@ -10,36 +10,43 @@ struct plan {
 	struct lnetctl_node *doc;		/* "del", "set", "add" */
 	struct lnetctl_node *was;		/* old values of "set" */
 	struct lnetctl_node *moved;		/* interfaces that are replaced */
-	/* sections of the node; in these, `line' is 0 or PLAN_KEPT or PLAN_REPLACED */
+	/* Sections of the node. `line' of their objects is 0, PLAN_KEPT or PLAN_REPLACED. */
 	struct lnetctl_node *nets, *peers, *rules[2], *global, *policies, *routes, *routing;
 	struct lnetctl_node *addresses;		/* the interfaces with their NIDs */
-	struct lnetctl_node *faults;		/* a stock module has no sections there */
+	/* NULL on a stock module, which has no such section */
+	struct lnetctl_node *faults;
 	bool unconfigured;			/* the node has only tunables */
 };
 #define PLAN_KEPT	1		/* the file has the same object */
 #define PLAN_REPLACED	2		/* the file has the object with other values */
 
-/* ctl_plan.c: compares all sections of @doc, also missing ones, with the node. */
+/* ctl_plan.c: compares all sections of @doc with the node, also sections that @doc lacks. */
 int plan_all(struct plan *p, const struct lnetctl_node *doc);
 
-/* plan_probe.c: 0, or the error of the node for an address or port. Changes nothing. */
+/*
+ * plan_probe.c: checks addresses and ports. Returns 0, or the error that the node would return.
+ * Changes nothing.
+ */
 int plan_probe(struct plan *p);
 
 /* ---- plan_view.c ---- */
 
 int plan_begin(struct plan *p);
 int plan_end(struct plan *p);		/* converts the requests to the printed plan */
-/* Section @name under @verb of the plan, made at first use; NULL: no memory. */
+/*
+ * Returns section @name under @verb of the plan. The first call creates the section. NULL: no
+ * memory.
+ */
 struct lnetctl_node *plan_section(struct plan *p, const char *verb, const char *name,
 				  enum lnetctl_kind kind);
-/* Plans to set the value @want of the file; the node has @was. */
+/* Adds to the plan that the value of the file, @want, replaces the node's value, @was. */
 int plan_set(struct plan *p, const char *section, const struct lnetctl_node *want,
 	     const char *was);
-/* Notes that @ni of @net is removed and added again; @what is the difference. */
+/* Notes that @ni of @net is removed and added again, because of the difference @what. */
 int plan_moved(struct plan *p, const struct lnetctl_node *ni, const char *net, const char *what);
 int plan_nomem(struct plan *p);
 
-/* plan_net.c, plan_peer.c: differences of a section; NULL: the file lacks it */
+/* plan_net.c, plan_peer.c: compare one section. NULL: the file lacks the section. */
 int plan_net_item(struct import *im, const struct ni_item *item, void *plan);
 int plan_nets_del(struct plan *p);
 int plan_peer(struct plan *p, const struct lnetctl_node *peer);

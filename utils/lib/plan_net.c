@@ -23,7 +23,7 @@ static bool ni_meant(const struct ni_item *item, const char *net, const struct l
 	return import_net_same(item->net, net) && !strcmp(item->name, ni_device_of(ni));
 }
 
-/* Finds the node's interface for @item, and its net; NULL: not found. */
+/* Finds the node's interface for @item, and stores its net in *@net. NULL: not found. */
 static struct lnetctl_node *find_ni(const struct plan *p, const struct ni_item *item,
 				    struct lnetctl_node **net)
 {
@@ -38,7 +38,7 @@ static struct lnetctl_node *find_ni(const struct plan *p, const struct ni_item *
 	return NULL;
 }
 
-/* As in a node, a peer has at most the credits of the interface. */
+/* Returns the credits of a peer. As in a node, these are at most the credits of the interface. */
 static int64_t credits_of_peer(const struct lnetctl_net *n)
 {
 	bool clamped = n->credits > 0 && n->peer_credits > n->credits;
@@ -46,7 +46,7 @@ static int64_t credits_of_peer(const struct lnetctl_net *n)
 	return clamped ? n->credits : n->peer_credits;
 }
 
-/* Reads a list as a set. @text may have the quotes that a node sends. False: not a list. */
+/* Reads a list of CPTs as a set. @text may have quotes, as a node sends it. False: not a list. */
 static bool cpts_set(const char *text, unsigned char set[1024])
 {
 	struct lnetctl_node *map = lnetctl_add_map(NULL, NULL), *n;
@@ -73,7 +73,7 @@ static bool cpts_same(const struct lnetctl_node *ni, const char *cpts)
 	return has && cpts_set(cpts, a) && cpts_set(has, b) && !memcmp(a, b, sizeof(a));
 }
 
-/* The differences as text, separated by commas. */
+/* The differences of an interface, as text separated by commas. */
 struct differences {
 	char text[320];
 	size_t len;
@@ -87,7 +87,10 @@ static void difference_add(struct differences *d, const char *key, const char *h
 					   "%s%s: %s -> %s", d->len ? ", " : "", key, has, want);
 }
 
-/* @want: the number in the file, and the number that selects the node's default. */
+/*
+ * Compares a number. @want[0] is the number in the file; @want[1] is the number that selects the
+ * node's default.
+ */
 static void number_compare(struct differences *d, const struct lnetctl_node *group,
 			   const char *key, const int64_t want[2])
 {
@@ -117,7 +120,7 @@ static bool ni_same(const struct ni_item *item, const struct lnetctl_node *ni,
 	number_compare(d, tun, "peer_credits", (int64_t[]){ credits_of_peer(n), -1 });
 	number_compare(d, tun, "peer_buffer_credits", (int64_t[]){ n->peer_buffer_credits, -1 });
 	number_compare(d, tun, "credits", (int64_t[]){ n->credits, -1 });
-	/* 0: the number depends on the link speed */
+	/* 0: the node derives the number from the link speed */
 	number_compare(d, lnd, "conns_per_peer", (int64_t[]){ n->conns_per_peer, 0 });
 	number_compare(d, lnd, "tos", (int64_t[]){ n->tos, LNETCTL_UNSET });
 	return !d->len;
@@ -125,7 +128,7 @@ static bool ni_same(const struct ni_item *item, const struct lnetctl_node *ni,
 
 /* ---- marks: changed without replacing the interface ------------- */
 
-/* A node shows each key only if it is set. */
+/* Is the link set down? A node shows the key only in this case. */
 static bool is_down(const struct lnetctl_node *ni)
 {
 	return lnetctl_find(ni, "link");
@@ -136,7 +139,10 @@ static bool is_drained(const struct lnetctl_node *ni)
 	return lnetctl_find(ni, "service");
 }
 
-/* The NID of @ni on @net. A backup lacks it if the interface was added by its device name. */
+/*
+ * Returns the NID of @ni on @net. A backup lacks the NID if the interface was added by its device
+ * name.
+ */
 static const char *ni_nid_of(const struct plan *p, const char *net, const struct lnetctl_node *ni)
 {
 	const struct lnetctl_node *nets = lnetctl_find(p->addresses, "net"), *n, *nis, *other;
@@ -177,7 +183,10 @@ static int marks_plan(struct plan *p, const struct ni_item *item, const char *ni
 	return rc;
 }
 
-/* An interface that does not exist yet can only be replaced. */
+/*
+ * Compares service state and link. An interface that does not exist yet cannot change these, so it
+ * is replaced.
+ */
 static void marks_compare(const struct ni_item *item, const struct lnetctl_node *ni,
 			  struct differences *d)
 {
@@ -189,7 +198,7 @@ static void marks_compare(const struct ni_item *item, const struct lnetctl_node 
 			       item->n.link_down ? "down" : "up");
 }
 
-/* A replaced interface keeps the states that the file does not name. */
+/* Copies service state and link of a replaced interface, unless the file sets them. */
 static void marks_keep(struct ni_item *item, const struct lnetctl_node *ni)
 {
 	if (item->n.drained == LNETCTL_UNSET && is_drained(ni))
@@ -205,7 +214,7 @@ static int ni_marks_add(struct plan *p, struct lnetctl_node *ni, const struct ln
 	return n->link_down != 1 || lnetctl_add_text(ni, "link", "down") ? 0 : plan_nomem(p);
 }
 
-/* A new element of @net in a part of the plan; items of one net share their list. */
+/* Adds an element of @net under @verb of the plan. Items of the same net have a common list. */
 static struct lnetctl_node *net_element_add(struct plan *p, const char *verb, const char *net)
 {
 	struct lnetctl_node *nets = plan_section(p, verb, "net", LNETCTL_SEQ), *item, *nis;
@@ -233,7 +242,7 @@ static int identity(struct plan *p, struct lnetctl_node *ni, const char *nid, co
 	return intf && lnetctl_add_text(intf, "0", name) ? 0 : plan_nomem(p);
 }
 
-/* Copies the positions of the keys in @file to the same keys of @ours. */
+/* Copies the file positions of keys in @file to the equal keys of @ours. */
 static void take_lines(const struct lnetctl_node *ours, const struct lnetctl_node *file)
 {
 	struct lnetctl_node *key;

@@ -18,7 +18,7 @@ static struct lnetctl_node *find_peer(const struct plan *p, const char *primary)
 	return NULL;
 }
 
-/* Is @nid the primary NID of @peer, or one of its others? */
+/* Is @nid a NID of @peer? The NID may be the primary NID or another one. */
 static bool has_nid(const struct lnetctl_node *peer, const char *nid)
 {
 	const struct lnetctl_node *pnis = lnetctl_find(peer, "peer ni"), *pni;
@@ -61,7 +61,10 @@ static int item_mr(struct plan *p, struct lnetctl_node *item, bool mr)
 		       ? 0 : plan_nomem(p);
 }
 
-/* Adds an item under @verb with the NIDs that are only in @has; no item if there are none. */
+/*
+ * Adds an item under @verb with the NIDs that are in @has and not in @lacks. If there are none,
+ * adds no item.
+ */
 static int surplus(struct plan *p, const char *verb, const struct lnetctl_node *has,
 		   const struct lnetctl_node *lacks, bool mr)
 {
@@ -140,7 +143,7 @@ int plan_peers_del(struct plan *p)
 
 #define MESSAGES_ALL 15
 
-/* Writes a rule as a text that is equal for rules with the same effect. */
+/* Writes a rule as text. Rules with the same effect have the same text. */
 static int rule_text(struct plan *p, const struct lnetctl_node *rule, bool *delay, char *text,
 		     size_t size)
 {
@@ -160,7 +163,7 @@ static int rule_text(struct plan *p, const struct lnetctl_node *rule, bool *dela
 	return 0;
 }
 
-/* Finds the next rule of a kind from @rule on, with its text. */
+/* Finds the next rule of the kind @delay, from *@rule on. Writes its text. */
 static int next_of_kind(struct plan *p, const struct lnetctl_node **rule, bool delay, char *text,
 			size_t size)
 {
@@ -214,7 +217,10 @@ static int fault_rule_copy(struct plan *p, struct lnetctl_node *seq,
 	return item ? 0 : plan_nomem(p);
 }
 
-/* The order of rules matters, and one deletion may match several: all of a kind change, or none. */
+/*
+ * Compares the rules of one kind. Their order matters, and one deletion may match several rules. So
+ * the plan changes all rules of a kind, or none.
+ */
 static int faults_of(struct plan *p, const struct lnetctl_node *section, bool delay)
 {
 	const struct lnetctl_node *rules = lnetctl_find(p->rules[delay], "fault"), *rule;

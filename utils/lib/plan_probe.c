@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Checks that interfaces that a plan adds have an address on this machine, and a free port. */
+/* Checks interfaces that a plan adds: each needs an address on this machine, and a free port. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include "plan.h"
 
-/* The port of the node's listeners after the plan is applied. */
+/* Returns the port of the node's listeners after the plan is applied. */
 static unsigned int port_of(const struct plan *p)
 {
 	const struct lnetctl_node *set = lnetctl_find(p->doc, "set");
@@ -40,7 +40,7 @@ static socklen_t nid_address_of(const char *nid, unsigned int port, struct socka
 	return sizeof(*in6);
 }
 
-/* Binds a socket as the node's listener, and closes it. 0 or -errno. */
+/* Binds a socket as the node's listener would, and closes it. Returns 0 or -errno. */
 static int bind_try(const char *nid, unsigned int port)
 {
 	struct sockaddr_storage to;
@@ -57,7 +57,7 @@ static int bind_try(const char *nid, unsigned int port)
 	return rc;
 }
 
-/* True if the node already listens at the address of @nid, on this net or another one. */
+/* Does the node already listen at the address of @nid, on the same net or another net? */
 static bool node_has(const struct plan *p, const char *nid)
 {
 	const struct lnetctl_node *nets = lnetctl_find(p->addresses, "net"), *net, *nis, *ni;
@@ -75,7 +75,7 @@ static bool node_has(const struct plan *p, const char *nid)
 	return false;
 }
 
-/* True if the interface is missing or has no address: the node waits for it. */
+/* Will the node wait for this interface? True if the interface is missing or has no address. */
 static bool ni_is_awaited(const struct lnetctl_node *ni)
 {
 	const struct lnetctl_node *intf = lnetctl_find(ni, "interfaces");
@@ -105,7 +105,7 @@ static int ni_probe(struct plan *p, const struct lnetctl_node *ni, unsigned int 
 				"cannot add interface %s: address and port are in use (another node "
 				"of this machine? see accept_port)",
 				nid);
-	return 0;	/* other errors may concern only the caller */
+	return 0;	/* other errors may affect only this process */
 }
 
 int plan_probe(struct plan *p)

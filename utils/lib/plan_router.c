@@ -3,7 +3,10 @@
 #include <stdio.h>
 #include "plan.h"
 
-/* The mapping with "enable": the section in backups, an element of it in full exports. */
+/*
+ * Finds the mapping that has "enable". In backups it is the section, in full exports an element of
+ * the section.
+ */
 static const struct lnetctl_node *enabler(const struct lnetctl_node *section)
 {
 	const struct lnetctl_node *n = section;
@@ -34,13 +37,13 @@ int plan_routing(struct plan *p, const struct lnetctl_node *section)
 	now = enabler(lnetctl_find(p->routing, "routing"));	/* NULL: routing was never on */
 	if (now)
 		lnetctl_num(lnetctl_find(now, "enable"), &has);
-	/* starting is on, stopping is off */
+	/* starting counts as on, stopping as off */
 	if ((want & 1) == (has & 1) && want >= 0 && want <= 3)
 		return 0;
 	return set_number(p, "routing", lnetctl_find(at, "enable"), has);
 }
 
-/* The number that was set on the node; 0: the default. */
+/* Compares a number of buffers with the number that was set on the node. 0 is the default. */
 static int buffers_line(struct plan *p, const struct lnetctl_node *section, const char *key)
 {
 	const struct lnetctl_node *at = lnetctl_find(section, key);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Compares fault rules in the grammar of lnet/fault/faults.def of a file with those of a node. */
+/* Compares fault rules of a file with those of a node, in the grammar of lnet/fault/faults.def. */
 #include <errno.h>
 #include <string.h>
 #include "lnet/fault/fault.h"
 #include "plan.h"
 
-#define WORDS_SIZE 2048		/* two lists of NIDs and all other parameters */
+#define WORDS_SIZE 2048		/* bytes of two lists of NIDs and all other parameters */
 
-/* Keys of an export that are not parameters of the rule. */
+/* Is the key of an export no parameter of the rule? */
 static bool key_is_no_param(const char *key)
 {
 	return !strcmp(key, "kind") || !strcmp(key, "id") || !strcmp(key, "state") ||
@@ -54,7 +54,7 @@ static int plan_rule_read(struct plan *p, const struct lnetctl_node *rule, struc
 	return rc;
 }
 
-/* Writes a rule in one form, whatever the units and order in the file; without the seed. */
+/* Writes a rule without its seed. The text does not depend on units and order in the file. */
 static void rule_text_write(const struct lnet_rule *r, char *words, size_t size)
 {
 	char value[LNETCTL_RULE_LIST];
@@ -67,7 +67,7 @@ static void rule_text_write(const struct lnet_rule *r, char *words, size_t size)
 						lnet_rule_param_name(i), value);
 }
 
-/* If the file has no seed, the seed that the node drew counts as equal. */
+/* Are the rules equal? If the file has no seed, any seed that the node drew is accepted. */
 static bool plan_rule_same(const struct lnet_rule *want, const struct lnet_rule *has)
 {
 	char a[WORDS_SIZE], b[WORDS_SIZE];
@@ -79,7 +79,10 @@ static bool plan_rule_same(const struct lnet_rule *want, const struct lnet_rule 
 	return !strcmp(a, b);
 }
 
-/* Finds an equal rule of the node that matches no earlier rule of the file, and sets its line. */
+/*
+ * Finds a rule of the node that equals @want, and that equals no earlier rule of the file. Sets its
+ * line.
+ */
 static int find_same(struct plan *p, const struct lnet_rule *want, bool *found)
 {
 	const struct lnetctl_node *rules = lnetctl_find(p->faults, "faults");

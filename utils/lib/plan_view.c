@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Printed plans: old values, replaced interfaces, a summary. */
+/* Plans as they are printed: old values, replaced interfaces, a summary. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@ int plan_nomem(struct plan *p)
 	return ctl_fail(p->im.c, -ENOMEM, "show", "plan", NULL);
 }
 
-/* All parts exist from the beginning, so their order is fixed. */
+/* Creates all parts of a plan. So their order does not depend on the differences. */
 int plan_begin(struct plan *p)
 {
 	p->doc = lnetctl_add_map(NULL, NULL);
@@ -58,7 +58,7 @@ int plan_moved(struct plan *p, const struct lnetctl_node *ni, const char *net, c
 	const char *nid = lnetctl_text(ni, "nid");
 	char name[160];
 
-	/* an interface in an export has a name and no NID */
+	/* an exported interface has a name and no NID */
 	snprintf(name, sizeof(name), "%s%s%s", name_of(ni), nid ? "" : " on ", nid ? "" : net);
 	if (m)
 		lnetctl_add_text(m, "nid", name);
@@ -69,7 +69,9 @@ int plan_moved(struct plan *p, const struct lnetctl_node *ni, const char *net, c
 
 /* ---- notes ----------------------------------------------------------------------------------- */
 
-/* An interface that stays, on @net (NULL: on any net); NULL if there is none. */
+/*
+ * Finds an interface on @only that the plan keeps. If @only is NULL, searches all nets. NULL: none.
+ */
 static const struct lnetctl_node *staying(const struct plan *p, const char *only)
 {
 	const struct lnetctl_node *nets = lnetctl_find(p->nets, "net"), *net, *nis, *ni;
@@ -120,7 +122,7 @@ static int notes_add(struct plan *p)
 
 /* ---- the document ---------------------------------------------------------------------------- */
 
-/* Replaces the value of @line in "set" by a mapping of "old" and "new". */
+/* Replaces the value of @line, which is in "set", by a mapping of "old" and "new". */
 static int line_split(struct plan *p, struct lnetctl_node *line, const struct lnetctl_node *was)
 {
 	const struct lnetctl_node *old = lnetctl_find(was, line->key);
@@ -177,7 +179,7 @@ static unsigned int list_items_count(const struct lnetctl_node *list)
 	return nr;
 }
 
-/* Counts objects; each interface of a net counts as one. */
+/* Counts the objects of a part. Each interface of a net counts as one object. */
 static unsigned int part_count(const struct lnetctl_node *part)
 {
 	const struct lnetctl_node *section, *net;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The nodes of this network namespace, found in the kernel's table of netlink sockets. */
+/* Finds the nodes of this network namespace in the kernel's table of netlink sockets. */
 #include <dirent.h>
 #include <errno.h>
 #include <linux/netlink.h>
@@ -21,7 +21,7 @@ struct netlink_socket {
 	unsigned long inode;
 };
 
-/* Reads the next socket whose port has the form of a user-space node's port. */
+/* Reads the next socket whose port may be that of a user-space node. */
 static bool socket_next(FILE *in, struct netlink_socket *s)
 {
 	unsigned int protocol;
@@ -76,7 +76,7 @@ static bool process_has(const char *pid, const char *link)
 	return found;
 }
 
-/* Finds the process with this socket; 0: none whose files the caller may read. */
+/* Finds the process that has the socket. 0: the caller may not read the files of that process. */
 static int inode_pid(unsigned long inode)
 {
 	DIR *dir = opendir("/proc");
@@ -110,8 +110,8 @@ static bool is_name(struct presence *p, const char *name)
 }
 
 /*
- * Finds the name of an unresponsive node: the argument in its command line that gives, with its
- * user, the same port.
+ * Finds the name of an unresponsive node in its command line. The name is the argument that, with
+ * the user of the process, results in the port of the node.
  */
 static void name_guess(struct presence *p)
 {
@@ -150,7 +150,7 @@ static int64_t presence_number(const struct lnetctl_node *map, const char *key)
 	return num;
 }
 
-/* False: no node replies on the link. */
+/* Queries the node on the link. False: no node replies. */
 static bool node_ask(struct link *l, struct presence *p)
 {
 	struct lnetctl c = { .link = l };
@@ -189,7 +189,7 @@ static bool user_node(const struct netlink_socket *s, struct presence *p)
 	return p->name[0];
 }
 
-/* A stock module rejects this request, but serves others. */
+/* Finds the kernel's node. A stock module is also such a node, although it rejects this query. */
 static bool kernel_node(struct presence *p)
 {
 	struct link *l;
@@ -213,7 +213,10 @@ static int by_name(const void *a, const void *b)
 	return diff ? diff : (x->port > y->port) - (x->port < y->port);
 }
 
-/* The kernel's table may list a socket twice while other sockets are opened and closed. */
+/*
+ * Removes duplicates. If sockets are opened and closed meanwhile, the kernel's table may list a
+ * socket twice.
+ */
 static unsigned int without_doubles(struct presence *all, unsigned int nr)
 {
 	unsigned int i, left = 0;

@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Documents as text: YAML in the three layouts of stock's tools, and JSON. */
+/* Writes documents as text: YAML in the three layouts of stock's tools, and JSON. */
 #include <stdlib.h>
 #include <string.h>
 #include "client.h"
 
 struct layout {
-	int step;	/* columns by which a nested mapping is indented */
-	int seq;	/* columns by which the dash of a nested sequence is indented */
-	int dash;	/* columns from the dash of a list item to its text */
+	int step;	/* indentation of a nested mapping, in columns */
+	int seq;	/* indentation of the dash of a nested sequence, in columns */
+	int dash;	/* columns from the dash of an item to its text */
 };
 
 static const struct layout layouts[] = {
 	[LNETCTL_WIDE] = { 6, 0, 6 }, [LNETCTL_NARROW] = { 2, 0, 2 }, [LNETCTL_HAND] = { 4, 4, 2 },
 };
 
-/* Output before it is written to the stream: a large reply has a million small pieces. */
+/*
+ * Collects output before it is written to the stream, because a large reply has a million small
+ * pieces.
+ */
 struct printer {
 	FILE *to;
 	size_t len;
@@ -67,7 +70,7 @@ static bool is_collection(const struct lnetctl_node *n)
 	return n->kind == LNETCTL_MAP || n->kind == LNETCTL_SEQ;
 }
 
-/* Lists of numbers, which the node sends with their quotes. */
+/* Is @text a list of numbers? The node sends such lists with quotes. */
 static bool is_quoted(const char *text)
 {
 	size_t inner;
@@ -78,7 +81,7 @@ static bool is_quoted(const char *text)
 	return !strcmp(text + inner, "]\"");
 }
 
-/* May @text be written in YAML without quotes? */
+/* May @text be written without quotes in YAML? */
 static bool text_is_plain(const char *text)
 {
 	size_t len = strlen(text);
@@ -99,7 +102,7 @@ static bool has_control(const char *text)
 	return false;
 }
 
-/* A number with decimals, such as a time. */
+/* Is @text a number with decimals, such as a time? */
 static bool is_decimal(const char *text)
 {
 	size_t whole = strspn(text, "0123456789"), rest;
@@ -211,7 +214,10 @@ static void yaml_item(const struct lnetctl_node *n, const struct layout *l, int 
 	put_char('\n', out);
 }
 
-/* Prints each child on its own line at column @col; @on_dash: the first one continues the line. */
+/*
+ * Prints each child on a separate line at column @col. With @on_dash, the first child continues the
+ * current line.
+ */
 static void yaml_children(const struct lnetctl_node *n, const struct layout *l, int col,
 			  bool on_dash, struct printer *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Converts replies (key tables with names, and values) to a document. */
+/* Converts replies to a document. A reply has key tables, which contain names, and values. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +63,7 @@ static uint16_t attr_u16(const struct attr *a)
 	return val;
 }
 
-/* Length up to the NUL, if there is one. */
+/* Returns the length up to the NUL. The NUL may be missing. */
 static size_t attr_text_len(const struct attr *a)
 {
 	return strnlen((const char *)a->data, a->len);
@@ -160,7 +160,7 @@ static int64_t attr_signed(const struct attr *a)
 	return s16;
 }
 
-/* Without snprintf(): a large reply has half a million numbers. */
+/* Adds a number without snprintf(), because a large reply has half a million numbers. */
 static int add_digits(struct lnetctl_node *map, const char *name, uint64_t val, bool negative)
 {
 	char buf[24], *end = buf + sizeof(buf), *at = end;
@@ -207,7 +207,7 @@ static int add_flag(struct lnetctl_node *map, const char *name, bool there)
 static int add_elements(const struct reply_key *key, struct lnetctl_node *map, const struct attr *a,
 			int depth);
 
-/* Ignores a value without a name, because a mapping needs names. */
+/* Adds a value. Ignores a value without a name, because a mapping needs names. */
 static int reply_value_add(const struct reply_key *key, struct lnetctl_node *map,
 			   const struct attr *a, int depth)
 {
@@ -241,7 +241,7 @@ static bool value_find(struct walk w, uint16_t index, struct attr *a)
 	return false;
 }
 
-/* Does each attribute have a higher number than the one before it? */
+/* Does each attribute have a higher number than the attribute before? */
 static bool walk_ordered(struct walk w)
 {
 	struct attr a;
@@ -254,8 +254,8 @@ static bool walk_ordered(struct walk w)
 }
 
 /*
- * Finds the value of @index in @all. If @all is @ordered, as usual, the value is the next one or
- * missing.
+ * Finds the value of @index in @all. If @all is @ordered, which is usual, the next value is the
+ * wanted one, or the wanted value is missing.
  */
 static bool value_take(struct walk all, bool ordered, uint16_t index, struct walk *next,
 		       struct attr *a)
@@ -272,7 +272,7 @@ static bool value_take(struct walk all, bool ordered, uint16_t index, struct wal
 	return value_find(all, index, a);
 }
 
-/* Adds all values of one message or element, in the order of the table. */
+/* Adds all values of a message or an element, in the order of the key table. */
 static int add_values(const struct reply_table *t, struct lnetctl_node *map, struct walk w,
 		      int depth)
 {
@@ -290,7 +290,7 @@ static int add_values(const struct reply_table *t, struct lnetctl_node *map, str
 	return rc;
 }
 
-/* Adds a nested value: its elements are items of a sequence, or one mapping. */
+/* Adds a nested value. Its elements become the items of a sequence, or one mapping. */
 static int add_elements(const struct reply_key *key, struct lnetctl_node *map, const struct attr *a,
 			int depth)
 {
@@ -316,7 +316,7 @@ static int add_elements(const struct reply_key *key, struct lnetctl_node *map, c
 	return top ? rc : -ENOMEM;
 }
 
-/* Adds further elements to the lists of the last item. */
+/* Adds further elements to the lists in the last item. */
 static int list_elements_add(const struct reply_table *t, struct lnetctl_node *item, struct walk w)
 {
 	size_t i;
@@ -360,7 +360,7 @@ static int feed_table(struct reply *r, struct walk w)
 	head = &r->table->keys[0];
 	if (!head->name || !*head->name)
 		return r->top ? 0 : -EPROTO;
-	/* created with the first value: an empty reply prints nothing */
+	/* created with the first value, so that an empty reply prints nothing */
 	r->top = NULL;
 	return 0;
 }
@@ -380,7 +380,7 @@ static int feed_top(struct reply *r)
 	return r->top ? 0 : -ENOMEM;
 }
 
-/* A kernel without a result yet sends this comment first. */
+/* Is the table a comment? A kernel that has no result yet sends a comment first. */
 static bool is_comment(const struct reply_table *t)
 {
 	const char *name = t->keys[0].name;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Encodes the body of a document in the attributes that stock's tools send. */
+/* Encodes the body of a document as the attributes that stock's tools send. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -113,7 +113,7 @@ static void put_children(struct request *r, const struct lnetctl_node *n)
 {
 	const struct lnetctl_node *child;
 
-	/* A request without the missing part could have another meaning. */
+	/* If a part is missing, the request could have another meaning. */
 	if (n->incomplete)
 		r->err = -ENOMEM;
 	for (child = n->first; child && !r->err; child = child->next) {

@@ -14,8 +14,8 @@
 #define DOOR_ROOT	"/run/lnet"
 
 /*
- * The directory of user @uid: /run/lnet for root, else $XDG_RUNTIME_DIR/lnet of the caller itself,
- * and /run/user/UID/lnet for all others.
+ * Writes the directory of user @uid. It is /run/lnet for root. It is $XDG_RUNTIME_DIR/lnet for the
+ * user of this process, and /run/user/UID/lnet for any other user.
  */
 static inline int door_directory(char *path, size_t size, unsigned int uid)
 {
@@ -31,7 +31,10 @@ static inline int door_directory(char *path, size_t size, unsigned int uid)
 	return len < (int)size ? 0 : -ENAMETOOLONG;
 }
 
-/* 0, -errno of lstat(), or -EPERM: neither root nor @uid owns @path, or others may write in it. */
+/*
+ * Checks that root or @uid owns @path, and that no other user may write to it. Returns 0, -EPERM,
+ * or -errno of lstat().
+ */
 static inline int door_directory_check(const char *path, unsigned int uid)
 {
 	struct stat st;
@@ -44,9 +47,10 @@ static inline int door_directory_check(const char *path, unsigned int uid)
 }
 
 /*
- * Writes to @at the socket of node @name of user @uid in the caller's network namespace, and checks
- * its directory. Nodes of two namespaces may have the same name, so the path has the number of the
- * namespace. 0 or -errno; -ENOENT: the directory does not exist.
+ * Writes to @at the address of the self-test socket of node @name, which user @uid runs in the
+ * caller's network namespace. Checks the directory of the socket. Nodes of two namespaces may have
+ * the same name, so the path contains the number of the namespace. Returns 0 or -errno; -ENOENT:
+ * the directory does not exist.
  */
 static inline int door_address(struct sockaddr_un *at, unsigned int uid, const char *name)
 {

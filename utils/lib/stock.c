@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Requests to a stock module by module parameters and ioctls, for which this project has netlink
- * commands.
+ * Executes requests to a stock module by module parameters and ioctls. Nodes of this project have
+ * netlink commands for these requests.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,9 +33,10 @@ const struct stock stock_kernel = { "/sys/module", "/sys/kernel/debug/lnet", dev
 
 /* ---- parameters ------------------------------------------------------------------------------ */
 
-/* Stock's `global show', in its order. */
+/* The parameters in the order of stock's `global show'. */
 static const struct param {
-	const char *name, *file, *initial;	/* file below the modules; "": derived */
+	/* file below the modules' directory; "": derived value */
+	const char *name, *file, *initial;
 	bool inverted;
 } params[] = {
 	{ "numa_range", "lnet/parameters/lnet_numa_range", "0", false },
@@ -86,7 +87,7 @@ static int file_number_read(const char *directory, const char *file, int64_t *va
 	return rc ? rc : lnetctl_num(&n, val);
 }
 
-/* Writes the number as stock's tool does, with its NUL. */
+/* Writes a number with its NUL, as stock's tool does. */
 static int number_write(const char *directory, const char *file, int64_t val)
 {
 	char path[256], text[32];
@@ -101,7 +102,7 @@ static int number_write(const char *directory, const char *file, int64_t val)
 	return rc;
 }
 
-/* The NUMA range is not a writable parameter. */
+/* Sets the NUMA range by ioctl, because its parameter is not writable. */
 static int numa_write(const struct stock *s, int64_t val)
 {
 	struct lnet_ioc_value v = {
@@ -127,7 +128,10 @@ static int param_write(const struct stock *s, const struct param *p, int64_t val
 	return number_write(s->modules, p->file, p->inverted ? !val : val);
 }
 
-/* Computes the value as the module does if the caller may not read debugfs. */
+/*
+ * Reads the timeout in debugfs. If the caller may not read debugfs, computes the value as the
+ * module does.
+ */
 static int lnd_timeout_read(const struct stock *s, int64_t *val)
 {
 	int64_t timeout, retries;
@@ -176,7 +180,10 @@ static int value_parse(const struct lnetctl_node *n, const struct param *p, int6
 	return -EINVAL;
 }
 
-/* Checks all values before the first write. If a write fails, restores the earlier values. */
+/*
+ * Sets all values. Checks all values before the first write. If a write fails, restores the earlier
+ * values.
+ */
 static int set_all(const struct stock *s, const struct lnetctl_node *values, char *why, size_t size)
 {
 	const struct lnetctl_node *n, *failed = NULL;
@@ -304,7 +311,7 @@ static void pool_add(struct lnetctl_node *item, const char *name, struct lnet_io
 	lnetctl_add_num(map, "mincredits", (int32_t)pool.min_credits);
 }
 
-/* In the form of a node of this project. */
+/* Shows routing in the form that nodes of this project use. */
 static int routing_show(const struct stock *s, struct lnetctl_node *doc)
 {
 	struct lnetctl_node *seq = lnetctl_add_seq(doc, "routing"), *item;
@@ -346,7 +353,7 @@ int stock_peer_log(const struct stock *s, const char *text)
 
 /* ---- on and off ------------------------------------------------------------------------------ */
 
-/* The ioctl has no field for large NIDs. */
+/* Configures the module. The ioctl has no field for large NIDs. */
 static int stock_configure(const struct stock *s, unsigned int flags)
 {
 	struct lnet_ioc_data data = { .hdr = { sizeof(data), LNET_IOC_VERSION_DATA } };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Selection policies of a stock module, which has ioctls for them. */
+/* Selection policies of a stock module, by its ioctls. */
 #include <errno.h>
 #include <lnet/nid.h>
 #include <stdio.h>
@@ -10,13 +10,13 @@
 
 #define NR_ENDS		3
 #define MAX_WORDS	(NR_ENDS * (1 + LNET_NIDLIST_WORDS))
-#define MAX_TEXT	128	/* of a pattern, with the NUL */
-#define MAX_RULES	65536	/* bound if a module does not end the list */
+#define MAX_TEXT	128	/* bytes of a pattern as text, with the NUL */
+#define MAX_RULES	65536	/* bound, in case a module does not end the list */
 
 static const char tags[NR_ENDS][4] = LNET_IOC_UDSP_ENDS;
 static const char *const keys[NR_ENDS] = { "src", "dst", "rte" };
 
-/* The header of a request, directly followed by the patterns, if any. */
+/* A request: the header, directly followed by the patterns. There may be no patterns. */
 struct policy {
 	struct lnet_ioc_udsp u;
 	uint32_t words[MAX_WORDS];
@@ -36,7 +36,7 @@ static int udsp_ioctl(const struct stock *s, unsigned int nr, struct lnet_ioc_ud
 
 /* ---- add and del ----------------------------------------------------------------------------- */
 
-/* A net alone matches all its NIDs, without an address. */
+/* Converts a pattern to words. A net alone, without an address, matches all NIDs of the net. */
 static int end_words(const char *text, uint32_t *words)
 {
 	struct lnet_nidlist list;
@@ -97,8 +97,8 @@ static bool item_has(const struct lnetctl_node *item, const char *key)
 }
 
 /*
- * Follows stock's tool, because a stock module accepts any rule. 'src' or 'dst' alone without a
- * priority has priority 0; 'src' and 'rte' exclude each other.
+ * Checks a policy as stock's tool does, because a stock module accepts any policy. 'src' or 'dst'
+ * alone has priority 0 if no priority is given. 'src' and 'rte' exclude each other.
  */
 static int action_of(const struct lnetctl_node *item, struct lnet_ioc_udsp *u, char *why,
 		     size_t size)
@@ -149,7 +149,10 @@ static int policy_del(const struct stock *s, const struct lnetctl_node *item, ch
 
 /* ---- show ------------------------------------------------------------------------------------ */
 
-/* Returns the number of words of an end; @text is "" if the rule has no such end. */
+/*
+ * Converts words back to a pattern. Returns the number of words. @text is "" if the policy has no
+ * such pattern.
+ */
 static int policy_end_text(const uint32_t *words, unsigned int nr, const char *tag, char *text)
 {
 	int rc;
@@ -197,7 +200,10 @@ static int policy_read(const struct stock *s, int32_t idx, struct lnetctl_node *
 	return rc ? rc : policy_show(&u, words, bytes / sizeof(words[0]), item);
 }
 
-/* The module reports a size that includes the header; it accepts the size of the patterns alone. */
+/*
+ * Returns the bytes of the patterns. The module reports a size that includes the header, but
+ * accepts the size of the patterns alone.
+ */
 static int policy_bytes(const struct stock *s, int32_t idx, uint32_t *bytes)
 {
 	struct lnet_ioc_udsp u = { .idx = idx };
@@ -217,7 +223,7 @@ static int show_one(const struct stock *s, int32_t idx, struct lnetctl_node *seq
 	return rc;
 }
 
-/* Prints nothing if there is no policy. */
+/* Shows the policies. Prints nothing if there are none. */
 static int policies_show(const struct stock *s, int32_t only, struct lnetctl_node *doc)
 {
 	struct lnetctl_node *seq = NULL;

@@ -8,7 +8,7 @@
 #include "client.h"
 
 #define YAML_DEPTH_MAX 16
-#define YAML_KEYS_MAX 4096	/* in a mapping: each key is compared with all before it */
+#define YAML_KEYS_MAX 4096	/* keys of a mapping; each is compared with all earlier keys */
 
 static bool word_in(const char *text, const char *const *words)
 {
@@ -127,8 +127,8 @@ static int read_node(struct reader *r, struct lnetctl_node *parent, const char *
 }
 
 /*
- * Rejects aliases: a graph with them could expand to a tree of unbounded size, and configurations
- * need none.
+ * Reads a document. Rejects aliases, which configurations do not need: a small file with aliases
+ * could expand to a tree of unbounded size.
  */
 static int read_document(struct reader *r, struct lnetctl_node **doc)
 {
@@ -161,7 +161,10 @@ static int event_depth(const yaml_event_t *event)
 	return 0;
 }
 
-/* The tag "!" only means that a scalar is not plain; error texts in exports use it. */
+/*
+ * Does the event have a tag? The tag "!" does not count: it only means that a scalar is not plain,
+ * and error texts in exports have it.
+ */
 static bool has_tag(const yaml_event_t *event)
 {
 	const yaml_char_t *tag = NULL;
@@ -194,7 +197,10 @@ static const char *event_fault(const yaml_event_t *event, int depth, unsigned in
 	return depth > YAML_DEPTH_MAX + 1 ? "mappings and lists are nested too deeply" : NULL;
 }
 
-/* Writes the parser's error. libyaml does not always report missing memory as such. */
+/*
+ * Writes the parser's error. If memory is missing, libyaml does not always report this as the
+ * cause.
+ */
 static int parser_fault(const yaml_parser_t *parser, char *why, size_t why_size)
 {
 	if (parser->error == YAML_MEMORY_ERROR || !parser->problem) {
@@ -207,8 +213,8 @@ static int parser_fault(const yaml_parser_t *parser, char *why, size_t why_size)
 }
 
 /*
- * The loader resolves aliases silently, and its time grows with the square of the depth. So this
- * function checks the events first.
+ * Checks the events of the parser before the loader reads them. The loader resolves aliases without
+ * a report, and its time grows with the square of the depth.
  */
 static int check_events(FILE *in, char *why, size_t why_size)
 {
@@ -240,7 +246,7 @@ static int check_events(FILE *in, char *why, size_t why_size)
 	return rc;
 }
 
-/* Reads @in into memory, because standard input cannot be read twice. */
+/* Reads @in into memory first, because standard input cannot be read twice. */
 static int read_checked(FILE *in, struct lnetctl_node **doc, char *why, size_t why_size)
 {
 	struct reader r = { .why = why, .why_size = why_size };
@@ -265,10 +271,10 @@ static int read_checked(FILE *in, struct lnetctl_node **doc, char *why, size_t w
 	return rc;
 }
 
-/* A full export of 1,000 peers with 8 NIDs has 13 MB. */
+/* For comparison, a full export of 1,000 peers with 8 NIDs has 13 MB. */
 #define YAML_FILE_MAX (64u << 20)
 
-/* Reads all of @in; the caller frees *@text. */
+/* Reads all of @in into *@text, which the caller frees. */
 static int read_text(FILE *in, char **text, size_t *len, char *why, size_t why_size)
 {
 	size_t size = 65536;
@@ -305,8 +311,9 @@ static bool ends(const char *line, size_t len, const char *with)
 }
 
 /*
- * Is each export in @text complete? A file truncated by `head', a full disk or a lost connection
- * must not be read as a node with fewer peers. Exports of stock LNet have no such lines.
+ * Is each export in @text complete? A file may be truncated by `head', a full disk or a lost
+ * connection. Such a file must not be read as a node with fewer peers. Exports of stock LNet have
+ * no first and last lines.
  */
 static bool exports_whole(const char *text, size_t len)
 {
