@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The command tree, and the commands that are one call of liblnetctl each. */
+/* The command tree, and those commands that consist of one call of liblnetctl. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 /* ---- lnet ------------------------------------------------------------------------------------ */
 
-/* These two commands exit with the errno of the node. */
+/* Prints the result of lnet configure and unconfigure, which exit with the errno of the node. */
 static int configure_done(struct tool *t, int rc)
 {
 	if (!rc)
@@ -56,7 +56,7 @@ static int run_ping(struct tool *t)
 	bool failed;
 	int rc;
 
-	/* 0 and more than 180 s are the node's limits, as in stock */
+	/* 0 and more than 180 s are limits of the node, as in stock */
 	if (timeout)
 		lnetctl_ms_parse(timeout, &ms);
 	nids = tool_words(t);

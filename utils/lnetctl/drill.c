@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * drill: cuts a rail by a fault rule while it sends requests. It measures when the node detected
- * the cut, when the longest delayed request used another path, and when the rail had its share
- * again.
+ * The command drill. It cuts a rail by a fault rule while it sends requests. It measures when the
+ * node detected the cut, when the longest delayed request used another path, and when the rail had
+ * its share of messages again.
  *
- * The rule has an end, so the cut ends even if this program is killed. All drills use one rule
- * name, so a node permits one drill at a time.
+ * The fault rule has an end, so the cut ends even if this program is killed. All drills use the
+ * same rule name, so a node permits one drill at a time.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -17,8 +17,8 @@
 #include "tool.h"
 
 #define BEFORE_MS 1000		/* duration of the requests before the cut, for comparison */
-#define BACK_MAX_MS 30000	/* longest wait for the share of the rail */
-#define WINDOW 20		/* requests over which a share is measured */
+#define BACK_MAX_MS 30000	/* maximum wait until the rail has its share of messages */
+#define WINDOW 20		/* requests over which the share of a rail is measured */
 #define TIMEOUT_MS 5000		/* of a request */
 #define SAMPLES 1000
 #define RULE "drill"
@@ -29,15 +29,15 @@ struct drill {
 	struct tool *t;
 	const char *peer;
 	char rail[96];
-	int err;			/* the node no longer replies, or rejected a call */
+	int err;			/* set if the node does not reply, or rejected a call */
 	char why[200];			/* the error text */
 	int64_t rate, cut_ms, cuts;
-	/* of the current cut; times in ms since its begin, -1: did not happen */
+	/* Results of the current cut: times in ms since its begin. -1: did not happen. */
 	double detected, failover, stall, back;
 	/* of all cuts */
-	double usual;			/* median of the requests before the cut */
+	double usual;			/* median duration of requests before the cut */
 	unsigned long requests, lost;
-	int64_t share;			/* permille of the messages sent over the rail */
+	int64_t share;			/* messages sent over the rail, in 1/1000 of all */
 };
 
 static double drill_now_ms(void)
@@ -56,7 +56,7 @@ static int64_t key_number(const struct lnetctl_node *map, const char *key)
 	return n && !lnetctl_num(n, &num) ? num : 0;
 }
 
-/* Checks a call to the node that should not fail: an error ends the drill. */
+/* Checks the result of a call to the node. An error ends the drill. */
 static int call_check(struct drill *d, int rc)
 {
 	if (rc && !d->err) {
@@ -83,7 +83,7 @@ static int64_t statistic(struct drill *d, const char *name)
 	return num;
 }
 
-/* Messages sent over the rail, and over all interfaces. */
+/* Reads the number of messages sent over the rail, and over all interfaces. */
 static void sent(struct drill *d, int64_t *rail, int64_t *all)
 {
 	const struct lnetctl_node *net, *ni, *nis;
@@ -109,7 +109,10 @@ static void sent(struct drill *d, int64_t *rail, int64_t *all)
 	lnetctl_doc_free(doc);
 }
 
-/* Sends one request and waits for its interval. Returns its duration, -1 if it is lost. */
+/*
+ * Sends one request, and waits for the rest of its interval. Returns the duration of the request;
+ * -1: it is lost.
+ */
 static double drill_request(struct drill *d)
 {
 	double start = drill_now_ms(), took, pause = 1e3 / (double)d->rate;
@@ -126,7 +129,7 @@ static double drill_request(struct drill *d)
 	return failed ? -1 : took;
 }
 
-/* Share of the rail in the next WINDOW requests, permille. */
+/* Returns the share of the rail in the messages of the next WINDOW requests, in 1/1000. */
 static int64_t share(struct drill *d)
 {
 	int64_t rail[2], all[2];
@@ -157,7 +160,10 @@ static int cut_rule_set(struct drill *d, bool on)
 	return rc;
 }
 
-/* The state of the rule of another drill, or of one left by a killed drill; NULL: no rule. */
+/*
+ * Returns the state of a rule that another drill has, or that a killed drill left. NULL: no such
+ * rule.
+ */
 static const char *rule_there(const struct lnetctl_node *doc)
 {
 	const struct lnetctl_node *list = doc ? lnetctl_find(doc, "faults") : NULL, *n;
@@ -171,7 +177,7 @@ static const char *rule_there(const struct lnetctl_node *doc)
 	return NULL;
 }
 
-/* Removes a rule that has ended. */
+/* Removes the rule of an earlier drill, if the rule has ended. */
 static int old_rule_remove(struct drill *d)
 {
 	struct lnetctl_node *doc;
@@ -252,7 +258,7 @@ static int rail_cut(struct drill *d)
 	return 0;
 }
 
-/* Measures until the rail has at least half of its former share. */
+/* Measures until the rail has at least half of the share that it had before the cut. */
 static void back(struct drill *d)
 {
 	double begin = drill_now_ms();
@@ -369,7 +375,7 @@ static void on_drill_signal(int nr)
 	stopped = 1;
 }
 
-/* A signal also ends the cut. */
+/* Runs the drill. A signal ends the drill and its cut. */
 static int guarded(struct drill *d)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
@@ -386,7 +392,7 @@ static int guarded(struct drill *d)
 	return rc;
 }
 
-/* 0, EXIT_USAGE, or the status of the node's error. */
+/* Checks that the rail exists. Returns 0, EXIT_USAGE, or the status of the node's error. */
 static int rail_check(struct tool *t, const char *rail)
 {
 	struct lnetctl_node *doc;

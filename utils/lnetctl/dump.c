@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The tables of commands and options as JSON, for programs: completion, tests. */
+/* Writes the tables of commands and options as JSON, for completion and for tests. */
 #include <errno.h>
 #include "tool.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Errors on standard error, in the layouts of stock's tool or as JSON, and their exit statuses. */
+/*
+ * Prints errors on standard error, as JSON or in the layouts of stock's tool. Computes their exit
+ * statuses.
+ */
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
@@ -7,7 +10,7 @@
 
 #define NAME "lnetctl"
 
-/* The current command; its name is the object of an error. */
+/* The current command. Errors have its name as their object. */
 static struct tool *current;
 
 void tool_errors_of(struct tool *t)
@@ -20,7 +23,10 @@ static bool as_json(void)
 	return current && (current->json || current->json_always);
 }
 
-/* Error texts of stock LNet's modules often contain quotes already. */
+/*
+ * Prints an error as JSON. Error texts of stock LNet's modules are often in quotes. The function
+ * removes these quotes.
+ */
 static void json_error(const char *verb, const char *object, int err, const char *text)
 {
 	struct lnetctl_node *doc = lnetctl_add_map(NULL, NULL);
@@ -75,7 +81,7 @@ void tool_plain(const char *verb, const char *object, int err, const char *fmt, 
 		fprintf(stderr, "%s\n", text);
 }
 
-/* The first word of the command: "net" of net add. */
+/* Writes the first word of the command, for example "net" for net add. */
 static void object_name(char *buf, size_t size)
 {
 	const char *path = current ? current->path : "";
@@ -171,7 +177,10 @@ static bool is_unconfigured(const struct lnetctl_error *e)
 	return strstr(e->text, "stack down") || strstr(e->text, "not configured");
 }
 
-/* A node also returns EPERM if the request contradicts a peer's configuration. */
+/*
+ * Does the caller lack permission? EPERM alone is not sufficient: a node also returns EPERM if the
+ * request contradicts a peer's configuration.
+ */
 static bool is_not_permitted(const struct lnetctl_error *e)
 {
 	if (e->err == -EACCES)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* fault drop and fault delay: stock's rules; options of this project make rules of fault KIND. */
+/*
+ * The commands fault drop and fault delay, which make stock's rules. With options of this project,
+ * they make rules as fault KIND does.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,7 +121,7 @@ static bool add_options(struct lnetctl_node *rule, const struct tool *t, const c
 	return true;
 }
 
-/* Adds a time in stock's form: seconds, or a number with a unit. */
+/* Adds a time in stock's form, which is seconds without a unit, or a number with a unit. */
 static bool fault_time_add(struct lnetctl_node *rule, const struct tool *t, const char *option,
 			   const char *param)
 {
@@ -156,7 +159,7 @@ static int fault_rule_add(struct tool *t)
 
 /* ---- the commands ---------------------------------------------------------------------------- */
 
-/* The command has done its work, so its status is 0. */
+/* Reports that the ID is unknown. The rule was added, so the status is 0. */
 static int id_unknown(const char *why)
 {
 	fprintf(stderr, "lnetctl: the rule was added, but its ID could not be read: %s\n", why);
@@ -172,7 +175,7 @@ static bool id_add(struct lnetctl_node *doc, int64_t id, bool delay)
 	       lnetctl_add_text(item, "rule_type", delay ? "delay" : "drop");
 }
 
-/* Prints the ID of the newest rule; a stock module has no IDs. */
+/* Prints the ID of the newest rule. A stock module has no IDs. */
 static int id_print(struct tool *t, bool delay)
 {
 	struct lnetctl_node *all, *doc = lnetctl_add_map(NULL, NULL);
@@ -214,7 +217,9 @@ static int fault_command_add(struct tool *t)
 	return rc ? rc : id_print(t, f.delay);
 }
 
-/* Deletes also rules with options of this project; an error if there are no rules. */
+/*
+ * Deletes all rules, also those with options of this project. It is an error if there are no rules.
+ */
 static int del_all(struct tool *t)
 {
 	struct lnetctl_fault f = { .delay = is_delay(t) };
@@ -228,7 +233,10 @@ static int del_all(struct tool *t)
 	return fault_done(t, rc == -ENOENT && !more ? 0 : rc, "delete", f.delay);
 }
 
-/* Rules with options of this project get their IDs from the same counter. */
+/*
+ * Deletes a rule by its ID. Rules of stock, and rules with options of this project, have a common
+ * ID counter.
+ */
 static int del_id(struct tool *t)
 {
 	struct lnetctl_fault f = { .delay = is_delay(t), .id = (unsigned int)tool_num(t, "id") };

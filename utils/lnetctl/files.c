@@ -64,7 +64,7 @@ static int yaml_file_read(const struct tool *t, struct lnetctl_node **doc,
 	char why[200];
 	int rc;
 
-	if (!in) {	/* stock prints -1, and exits with the errno */
+	if (!in) {	/* stock prints -1, but exits with the errno */
 		rc = -errno;
 		tool_refuse("yaml", "builder", -1, "cannot open '%s': %s", name, strerror(-rc));
 		return rc;
@@ -102,8 +102,9 @@ int run_import(struct tool *t)
 
 /* A new file, written next to the file that it will replace. */
 struct replacement {
-	char *path;		/* symbolic links are resolved: their target is replaced */
-	char *next;		/* the new file; NULL: path is not a regular file, write to it */
+	char *path;		/* after resolving symbolic links */
+	/* name of the new file; NULL: path is not a regular file, and is written directly */
+	char *next;
 	FILE *out;
 };
 
@@ -112,7 +113,10 @@ static int export_refuse(const char *what, const char *name, int err)
 	return tool_refuse("yaml", "builder", -1, "cannot %s '%s': %s", what, name, strerror(err));
 }
 
-/* The permissions of the old file, else those that fopen() would set. */
+/*
+ * Returns the permissions of the old file. If there is no old file, returns those that fopen()
+ * sets.
+ */
 static mode_t new_mode(const struct stat *old)
 {
 	mode_t mask = umask(0);
@@ -132,7 +136,7 @@ static int next_open(struct replacement *r, const struct stat *old)
 	fd = mkostemp(r->next, O_CLOEXEC);
 	r->out = fd < 0 || fchmod(fd, new_mode(old)) ? NULL : fdopen(fd, "w");
 	if (fd >= 0 && old->st_mode && fchown(fd, old->st_uid, old->st_gid))
-		errno = 0;	/* the owner is then the caller */
+		errno = 0;	/* not an error: the caller then owns the file */
 	if (r->out)
 		return 0;
 	if (fd >= 0)
@@ -158,7 +162,7 @@ static int replacement_open(struct replacement *r, const char *name)
 	return r->out ? 0 : errno;
 }
 
-/* Syncs the directory, so that the new name also survives a power failure. */
+/* Syncs the directory, so that the rename also survives a power failure. */
 static int directory_sync(char *path)
 {
 	int fd = open(dirname(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
@@ -169,7 +173,10 @@ static int directory_sync(char *path)
 	return err == EINVAL ? 0 : err;
 }
 
-/* @keep: replace the old file; else leave it unchanged. 0 or an errno. */
+/*
+ * Closes the new file. With @keep it replaces the old file, otherwise the old file is unchanged.
+ * Returns 0 or an errno.
+ */
 static int replacement_close(struct replacement *r, bool keep)
 {
 	int err = 0;
@@ -193,7 +200,7 @@ static int replacement_close(struct replacement *r, bool keep)
 	return err;
 }
 
-/* The export as a JSON document, without the comment lines. */
+/* Writes the export as a JSON document, without comment lines. */
 static int export_json(struct tool *t, unsigned int flags, FILE *out)
 {
 	struct lnetctl_node *doc = NULL;
@@ -246,7 +253,7 @@ int run_export(struct tool *t)
 
 /* ---- plan, apply ----------------------------------------------------------------------------- */
 
-/* "6 -> 5" of { old: 6, new: 5 }. */
+/* Replaces { old: 6, new: 5 } by the text "6 -> 5". */
 static void old_and_new(struct lnetctl_node *line)
 {
 	const char *old = lnetctl_text(line, "old"), *new = lnetctl_text(line, "new");
@@ -280,7 +287,7 @@ static int plan_show(struct tool *t, struct lnetctl_node *plan)
 	return tool_show(t, 0, plan, LNETCTL_WIDE);
 }
 
-/* The exit status of a failed plan. A document without a section is a usage error. */
+/* Returns the exit status of a failed plan. It is a usage error if the document has no section. */
 static int plan_failed(struct tool *t, int rc)
 {
 	int status = tool_done(t, rc);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* lnetctl: finds the command in the tables, runs it, and prints its result. */
+/* The program lnetctl: finds the command in the tables, runs it, and prints its result. */
 #include <errno.h>
 #include <string.h>
 #include "../lib/exit_status.h"
@@ -20,7 +20,10 @@ int tool_show(struct tool *t, int rc, struct lnetctl_node *doc, enum lnetctl_sty
 	return 0;
 }
 
-/* As stock's tool: almost every error of the node becomes the exit status of -EINVAL. */
+/*
+ * Prints the result of a change. As with stock's tool, the exit status of almost every error is
+ * that of -EINVAL.
+ */
 int tool_done(struct tool *t, int rc)
 {
 	if (!rc)
@@ -67,7 +70,7 @@ static void help_all(const char *path, const struct command *table)
 		tool_help(path, table, stdout);
 }
 
-/* Appends the group @cmd to @path, the prefix of its commands' names. */
+/* Appends the group @cmd to @path, which precedes the names of its commands. */
 static void path_enter(char *path, const struct command *cmd)
 {
 	size_t len = strlen(path);
@@ -109,7 +112,7 @@ static bool builtin_wants_json(const struct tool *t, int argc, char **argv)
 	return t->json_always || (argc == 2 && !strcmp(argv[1], "--json"));
 }
 
-/* True: the first argument is a command of every level. */
+/* Runs a command that exists in every group. False: the first argument is no such command. */
 static bool builtin(struct tool *t, const struct command *table, int argc, char **argv, int *rc)
 {
 	*rc = 0;
@@ -166,7 +169,7 @@ static int command_run(struct tool *t, int argc, char **argv)
 	return rc && t->c && lnetctl_unconfigured(t->c) ? EXIT_NO_NODE : rc;
 }
 
-/* Handles an argument that is no command of @group. */
+/* Handles an argument that is not a command of @group. */
 static int other_run(struct tool *t, const struct command *group, int argc, char **argv)
 {
 	int rc;
@@ -181,7 +184,7 @@ static int other_run(struct tool *t, const struct command *group, int argc, char
 	return rc ? rc : group->run(t);
 }
 
-/* @group NULL: the arguments begin at the top level. */
+/* Runs the command that the arguments name. If @group is NULL, they begin at the top level. */
 static int command_dispatch(struct tool *t, const struct command *group, int argc, char **argv)
 {
 	const struct command *table = group ? group->sub : lnetctl_commands, *cmd;
@@ -223,7 +226,7 @@ static const struct {
 	[G_JSON] = { "--json", NULL },
 };
 
-/* 0, or EXIT_USAGE. @value NULL: it is missing. */
+/* Sets a global option. @value is NULL if it is missing. Returns 0 or EXIT_USAGE. */
 static int global_set(struct tool *t, unsigned int i, const char *value)
 {
 	const char *name = global_opts[i].name, *accepted = global_opts[i].accepted;
@@ -244,7 +247,10 @@ static int global_set(struct tool *t, unsigned int i, const char *value)
 	return 0;
 }
 
-/* Reads the option @argv[*at] and its value. 0, EXIT_USAGE, or -ENOENT: no global option. */
+/*
+ * Reads the global option @argv[*at] and its value. Returns 0, EXIT_USAGE, or -ENOENT if the
+ * argument is no global option.
+ */
 static int global_read(struct tool *t, int argc, char **argv, int *at)
 {
 	const char *word = argv[*at];
@@ -262,7 +268,7 @@ static int global_read(struct tool *t, int argc, char **argv, int *at)
 	return global_set(t, i, value);
 }
 
-/* True: the argument is an option, and no command or built-in command. */
+/* Is @word an option? Commands and built-in commands are not. */
 static bool is_option(const char *word)
 {
 	size_t i;
@@ -275,7 +281,10 @@ static bool is_option(const char *word)
 	return true;
 }
 
-/* Reads the options before the command. *@first: the number of arguments read. 0 or EXIT_USAGE. */
+/*
+ * Reads the options before the command. *@first becomes the index of the command. Returns 0 or
+ * EXIT_USAGE.
+ */
 static int global_options(struct tool *t, int argc, char **argv, int *first)
 {
 	int rc = 0;

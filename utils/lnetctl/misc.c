@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* debug, service-id, and the helpers that set up the system. */
+/* The commands debug and service-id, and the helpers that set up the system. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -110,7 +110,7 @@ const struct command debug_commands[] = {
 
 /* ---- service-id, setup ----------------------------------------------------------------------- */
 
-/* Prints no document, because documents have no hexadecimal numbers. */
+/* Prints the ID as plain text, because documents have no hexadecimal numbers. */
 int run_service_id(struct tool *t)
 {
 	uint64_t id = lnetctl_service_id();

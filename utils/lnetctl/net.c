@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* net add, del, set and show. */
+/* The commands net add, del, set and show. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 #define END { .name = NULL }
 
-/* Reads which interfaces are meant; @add: interfaces that do not exist yet. */
+/* Reads the options that name interfaces. With @add, these interfaces do not exist yet. */
 static int net_target(struct tool *t, struct lnetctl_net *n, bool add)
 {
 	n->net = tool_opt(t, "net");
@@ -28,7 +28,7 @@ static int net_target(struct tool *t, struct lnetctl_net *n, bool add)
 	return 0;
 }
 
-/* Stock treats 0 as if the option was not given. */
+/* Returns the value of an option that is a number. As in stock, 0 counts as not given. */
 static int64_t net_number(struct tool *t, const char *name)
 {
 	int64_t val = tool_num(t, name);
@@ -47,7 +47,7 @@ static void option_tunables_read(struct tool *t, struct lnetctl_net *n)
 	n->tos = tool_num(t, "tos");
 }
 
-/* Without the helper, the system's own routes stay. */
+/* Sets up routes with a helper. If the helper is missing, the system's own routes stay. */
 static int routes_setup(void)
 {
 	char why[200];
@@ -93,7 +93,7 @@ static unsigned int length(struct lnetctl_node *doc, const char *key)
 	return nr;
 }
 
-/* On standard error, so that standard output stays equal to stock's. */
+/* Prints a note on standard error. So standard output is equal to that of stock. */
 static void faults_note(struct tool *t)
 {
 	struct lnetctl_node *doc;
@@ -121,7 +121,10 @@ static int run_net_show(struct tool *t)
 	return rc;
 }
 
-/* Stock's tool prints the error of the node, and then a second error. */
+/*
+ * Prints the result of net set and peer set. Stock's tool prints the error of the node, and then a
+ * second error.
+ */
 int tool_set_done(struct tool *t, int rc)
 {
 	if (!rc)
@@ -133,7 +136,7 @@ int tool_set_done(struct tool *t, int rc)
 	return rc;
 }
 
-/* As stock's tool, the library sets connections on all nets: stock has no narrower request. */
+/* Prints a note that connections are set on all nets. A stock module has no request for one net. */
 static void conns_note(struct tool *t)
 {
 	struct lnetctl_node *doc;
@@ -173,7 +176,7 @@ static int run_net_set(struct tool *t)
 
 /* ---- drain ----------------------------------------------------------------------------------- */
 
-/* Checks that all NIDs are interfaces of the node, before any of them is drained. */
+/* Checks that all NIDs are interfaces of the node. The check precedes the first drain. */
 static int drain_check(struct tool *t)
 {
 	struct lnetctl_node *doc;
@@ -193,7 +196,7 @@ static int drain_check(struct tool *t)
 						"nothing was changed");
 }
 
-/* Prints a note if the node has no other interface: then the drained one stays in use. */
+/* If the node has no other interface, prints a note: the drained interface then stays in use. */
 static void drain_note(struct tool *t)
 {
 	struct lnetctl_node *doc;
@@ -210,7 +213,10 @@ static void drain_note(struct tool *t)
 			t->rest[0]);
 }
 
-/* Messages sent and received by the drained interfaces so far; -1: no reply of the node. */
+/*
+ * Returns the number of messages that the drained interfaces have sent and received. -1: the node
+ * does not reply.
+ */
 static int64_t drain_count(struct tool *t)
 {
 	const struct lnetctl_node *net = NULL, *ni = NULL;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Interfaces of the node. Commands check NIDs against them before they change anything. */
+/*
+ * Reads the interfaces of the node. Commands check NIDs against them before they change anything.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include "tool.h"

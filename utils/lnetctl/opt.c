@@ -31,7 +31,10 @@ static int getopt_arg(enum arg arg)
 	return may_lack_value(arg) ? optional_argument : required_argument;
 }
 
-/* @letters begins with ':': getopt then returns ':' for a missing value. */
+/*
+ * Converts options for getopt_long(). @letters begins with ':', so that getopt_long() returns ':'
+ * for a missing value.
+ */
 static void getopt_table_make(const struct opt *opts, struct option *lopts, char *letters)
 {
 	int i;
@@ -105,7 +108,7 @@ static int value_missing(const struct opt *o)
 	return tool_usage("option '--%s' requires an argument: %s", o->name, accepted);
 }
 
-/* Prints the error for @c, which getopt returned: '?' or ':'. */
+/* Prints the error for @c, the value '?' or ':' that getopt_long() returned. */
 static int option_wrong(const struct tool *t, int c, char **argv)
 {
 	const struct opt *o = optopt ? opt_of(t->cmd->opts, optopt) : NULL;
@@ -156,7 +159,10 @@ static int option_add(struct tool *t, const struct opt *o, const char *val)
 	return 0;
 }
 
-/* An optional value may be a separate argument, as in stock's tool: -v 2. */
+/*
+ * Returns the value of an option. As in stock's tool, an optional value may be a separate argument:
+ * -v 2.
+ */
 static const char *opt_value(const struct opt *o, int argc, char **argv)
 {
 	const char *next = optind < argc ? argv[optind] : NULL;
@@ -194,7 +200,9 @@ static int args_options_read(struct tool *t, int argc, char **argv)
 	return rc;
 }
 
-/* A command without options: each argument except --json is kept as it is. */
+/*
+ * Reads the arguments of a command without options. Removes --json, and keeps all other arguments.
+ */
 static void args_words_read(struct tool *t, int argc, char **argv)
 {
 	int i, nr = 0;
@@ -209,8 +217,8 @@ static void args_words_read(struct tool *t, int argc, char **argv)
 /* ---- sets of options ------------------------------------------------------------------------- */
 
 /*
- * Reads the next set of options at *@sets, for example of "net nid;if nid", into @names, which ends
- * with NULL. False: no set is left. @buf holds the names.
+ * Reads the next set of options at *@sets, which may be "net nid;if nid", into @names. The list
+ * @names ends with NULL. @buf contains the names. False: there is no further set.
  */
 #define SET_MAX 12
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* peer add, del, set, show and list. */
+/* The commands peer add, del, set, show and list. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

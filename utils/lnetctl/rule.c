@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* fault KIND: rules in the grammar of lnet/fault/faults.def. */
+/* The commands fault KIND, for rules in the grammar of lnet/fault/faults.def. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "tool.h"
 
-/* The kind is the last word of the group: "fault cut ". */
+/* Reads the kind, which is the last word of the group's path, for example of "fault cut ". */
 static void path_kind(const struct tool *t, char *kind, size_t size)
 {
 	const char *at = t->path;
@@ -18,7 +18,7 @@ static void path_kind(const struct tool *t, char *kind, size_t size)
 	snprintf(kind, size, "%.*s", (int)(t->path + len - at), at);
 }
 
-/* Values of a repeated option form a list. */
+/* If an option is repeated, its values form a list. */
 bool rule_option(struct lnetctl_node *rule, const struct tool *t, const char *name)
 {
 	char text[600];
@@ -148,7 +148,7 @@ static const char *const words_at[] = { "any", "send", "receive", NULL };
 static const char *const words_where[] = { "bit", "pages", NULL };
 static const char *const words_when[] = { "before", "posted", "completed", NULL };
 
-/* How lnetctl reads an option of each type of faults.def. The node parses texts and lists. */
+/* Defines how lnetctl reads options of each type in faults.def. The node parses texts and lists. */
 #define LIST(text, accepted)		ARG_TEXT, text, .many = true, .form = accepted
 #define OPT_NAME(text, min, max)	ARG_TEXT, text, .form = RULE_NAME_FORM
 #define OPT_NID(text, min, max)		ARG_MATCH, text

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* set: a command for each setting that stock's tool knows, and every other tunable by its name. */
+/*
+ * The command set. It has a subcommand for each setting of stock's tool, and accepts any other
+ * tunable by its name.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "tool.h"
 
-/* Values that the tool rejects without a request to the node, with stock's texts. */
+/* Values that the tool itself rejects, with stock's texts. No request is sent to the node. */
 struct check {
 	const char *name;
 	int64_t min, max;
 	const char *words;
-	const char *object;		/* object of the message; NULL: the name */
+	const char *object;		/* object of the error; NULL: the name */
 };
 
 static const struct check checks[] = {
@@ -33,7 +36,7 @@ static const struct check *check_of(const char *name)
 	return NULL;
 }
 
-/* The name of the tunable in stock's messages: @name with spaces, except for one. */
+/* Writes the name of the tunable as in stock's messages: with spaces, except for one tunable. */
 static void stock_name(const char *name, char *words, size_t size)
 {
 	char *at;
@@ -46,7 +49,10 @@ static void stock_name(const char *name, char *words, size_t size)
 			*at = ' ';
 }
 
-/* The errno is stock's for a rejection by the node. The node's reason follows stock's text. */
+/*
+ * Prints a rejection by the node. The errno is that of stock's tool. The text is stock's, followed
+ * by the node's reason.
+ */
 static int set_rejected(const struct tool *t, const char *name, int rc)
 {
 	const char *why = lnetctl_error(t->c)->text;
@@ -69,7 +75,10 @@ static int not_read(const char *name, const char *accepted, const char *value)
 	return EXIT_USAGE;
 }
 
-/* Reports that the node replaced the value: as stock, it does so for some max_interfaces. */
+/*
+ * Prints a note if the node stored another value. As stock does, the node replaces some values of
+ * max_interfaces.
+ */
 static void taken_note(struct tool *t, const char *name, const char *value)
 {
 	const struct lnetctl_node *taken;
@@ -86,7 +95,10 @@ static void taken_note(struct tool *t, const char *name, const char *value)
 	lnetctl_doc_free(doc);
 }
 
-/* A node's text is "invalid value 'x' for key 'NAME': REASON"; a stock module sends no reason. */
+/*
+ * Prints the reason of a node. Its text is "invalid value 'x' for key 'NAME': REASON". A stock
+ * module sends no reason.
+ */
 static int value_wrong(const struct tool *t, const char *name, const char *value)
 {
 	const char *why = lnetctl_error(t->c)->text, *reason = strstr(why, "': ");
@@ -100,7 +112,10 @@ static int value_wrong(const struct tool *t, const char *name, const char *value
 	return EXIT_USAGE;
 }
 
-/* If the node returns -EINVAL, a whole number is out of range, and another text is unreadable. */
+/*
+ * Prints the result of a set command. -EINVAL for a whole number means that the number is out of
+ * range. -EINVAL for another text means that the text is invalid.
+ */
 static int set_done(struct tool *t, const char *name, const char *value, int rc)
 {
 	if (rc == -EINVAL && (!*value || value[strspn(value, "-0123456789")]))
@@ -136,7 +151,7 @@ static int run_set(struct tool *t)
 	return set(t, t->cmd->name, t->rest[0]);
 }
 
-/* Stock's tool prints this text, and no reason from the node. */
+/* Prints only stock's text. Like stock's tool, prints no reason of the node. */
 static int router_refused(const struct tool *t, const char *name, int rc)
 {
 	const char *why = lnetctl_error(t->c)->text;
@@ -187,7 +202,7 @@ static unsigned int smaller_of(unsigned int a, unsigned int b)
 	return a < b ? a : b;
 }
 
-/* The edit distance of @a and @b: letters to add, remove or replace. */
+/* Returns the edit distance of @a and @b: the number of letters to add, remove or replace. */
 static unsigned int edit_distance(const char *a, const char *b)
 {
 	unsigned int row[NAME_MAX_LEN + 1], i, j, nr = (unsigned int)strlen(b);
@@ -219,7 +234,9 @@ static void nearer(const char *name, const char *than, const char **best, unsign
 	}
 }
 
-/* The tunable with the nearest name among those of @doc and of the table, or NULL. */
+/*
+ * Finds the tunable with the most similar name, in @doc and in the table. NULL: no name is similar.
+ */
 static const char *nearest_tunable(const struct lnetctl_node *doc, const char *name)
 {
 	const struct lnetctl_node *all = lnetctl_find(doc, "global"), *one;
@@ -234,7 +251,7 @@ static const char *nearest_tunable(const struct lnetctl_node *doc, const char *n
 	return best;
 }
 
-/* 0: the node has a tunable @name, or the node cannot be queried. */
+/* Checks a name. Returns 0 if the node has the tunable @name, or if the node cannot be queried. */
 static int name_check(struct tool *t, const char *name)
 {
 	struct lnetctl_node *doc;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Commands from a terminal, with history and completion, or from a pipe. */
+/* Reads commands from a terminal, with history and completion, or from a pipe. */
 #include <errno.h>
 #include <stdio.h>
 #include <readline/history.h>
@@ -10,10 +10,10 @@
 #include "tool.h"
 
 #define PROMPT "lnetctl > "
-#define WORDS_MAX 1024	/* in a line; a command has at most 128 NIDs */
+#define WORDS_MAX 1024	/* maximum words of a line; a command has at most 128 NIDs */
 #define HISTORY_MAX 1000
 
-/* Splits @line in place; quotes keep spaces. Returns the number of words; -E2BIG: too many. */
+/* Splits @line in place. Quotes protect spaces. Returns the number of words; -E2BIG: too many. */
 static int split(char *line, char **words)
 {
 	int nr = 0;
@@ -41,11 +41,17 @@ static int split(char *line, char **words)
 
 /* ---- completion ------------------------------------------------------------------------------ */
 
-/* Completions at the cursor: commands of a group, or options of a command. */
+/*
+ * The words that can complete the input at the cursor: commands of a group, or options of a
+ * command.
+ */
 static const struct command *here_commands;
 static const struct opt *here_options;
 
-/* readline calls this with @again 0, 1, 1, ... until NULL; it frees the names. */
+/*
+ * Called by readline with @again 0, then 1, until the function returns NULL. readline frees the
+ * names.
+ */
 static char *next_name(const char *text, int again)
 {
 	static size_t at;
@@ -95,7 +101,7 @@ static char **complete(const char *text, int start, int end)
 		return NULL;
 	find_here(before);
 	free(before);
-	/* Only import and export have file arguments. */
+	/* Only arguments of import and export are completed as file names. */
 	rl_attempted_completion_over = here_commands || *text == '-';
 	return rl_attempted_completion_over ? rl_completion_matches(text, next_name) : NULL;
 }
@@ -111,7 +117,10 @@ static void remember(const char *line)
 		add_history(line);
 }
 
-/* Returns a line, which the caller frees, or NULL at the end. A pipe gets no prompt or echo. */
+/*
+ * Returns the next line, which the caller frees. NULL: the input has ended. A pipe gets no prompt
+ * and no echo.
+ */
 static char *next_line(void)
 {
 	char *line = NULL;
@@ -134,7 +143,7 @@ static char *next_line(void)
 	return line;
 }
 
-/* Closes the link to a node that ended; the next command opens a new one. */
+/* If the node has ended, closes the link to it. The next command opens a new link. */
 static void forget_gone(struct tool *t, int rc)
 {
 	int err = rc && t->c ? lnetctl_error(t->c)->err : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* lnetctl: tables of commands and options, and the state with which a command runs. */
+/* Internals of lnetctl: tables of commands and options, and the state with which a command runs. */
 #ifndef LNETCTL_TOOL_H
 #define LNETCTL_TOOL_H
 
@@ -9,14 +9,14 @@
 /* The kind of an option's value. */
 enum arg {
 	ARG_NONE,	/* the option has no value */
-	ARG_LEVEL,	/* an optional number; without it 1 */
-	ARG_TEXT,	/* not empty; at most max characters, 0: any number */
-	ARG_NID, ARG_NIDS, ARG_NET, ARG_FILE,	/* the library or the node parses the text */
+	ARG_LEVEL,	/* an optional number; 1 if it is missing */
+	ARG_TEXT,	/* not empty; max: maximum characters, 0: any number */
+	ARG_NID, ARG_NIDS, ARG_NET, ARG_FILE,	/* a text that the library or the node parses */
 	ARG_MATCH,	/* a NID, *@net or *; the library or the node parses it */
-	ARG_NUM,	/* min to max; decimal, octal or hexadecimal */
-	ARG_TIME,	/* min to max ns; a bare number is seconds */
+	ARG_NUM,	/* min to max, as decimal, octal or hexadecimal number */
+	ARG_TIME,	/* min to max ns; seconds if there is no unit */
 	ARG_SPAN,	/* as ARG_TIME, but a unit is required */
-	ARG_WAIT,	/* as ARG_TIME, but optional; default WAIT_DEFAULT */
+	ARG_WAIT,	/* as ARG_TIME, but optional; WAIT_DEFAULT if missing */
 	ARG_WORD,	/* one of @words, in upper or lower case */
 };
 
@@ -29,7 +29,7 @@ struct opt {
 	uint64_t max;
 	const char *const *words;	/* ends with NULL */
 	bool many;			/* may be given several times */
-	const char *form;		/* of ARG_TEXT: describes the accepted texts */
+	const char *form;		/* for ARG_TEXT: describes the accepted texts */
 };
 
 #define RULE_NAME_FORM "up to 31 letters, digits, . - _"
@@ -57,22 +57,23 @@ struct tool;
 struct command {
 	const char *name, *help;
 	/*
-	 * Runs the command. Returns 0, a status of exit_status.h, or a negative errno or -1, of
-	 * which the exit status is the low byte. For a group: called if the next word is none of
-	 * its commands; NULL: the tool rejects such a word.
+	 * Runs the command. Returns 0, a status of exit_status.h, a negative errno, or -1. The exit
+	 * status is the low byte of the returned value. The function of a group is called if the
+	 * next word is not a command of the group. If it is NULL, the tool rejects such a word.
 	 */
 	int (*run)(struct tool *t);
-	const struct opt *opts;		/* ends with name NULL; may be NULL */
-	/* of a group; ends with name NULL */
+	const struct opt *opts;		/* ends with an element of name NULL; NULL: no options */
+	/* commands of a group; ends with an element of name NULL */
 	const struct command *sub;
 	bool offline;			/* needs no node */
 	bool raw;			/* no options: an argument may begin with '-' */
 	unsigned char words_min, words_max;
-	const char *word;		/* kind of its arguments: "NID", "VALUE" */
-	enum arg word_arg;		/* how arguments are read; ARG_NONE: see the help */
+	const char *word;		/* kind of the arguments: "NID", "VALUE" */
+	enum arg word_arg;		/* how to read arguments; ARG_NONE: the help explains it */
 	/*
-	 * Sets of options, for example "net nid;if nid". The caller may give at most one option of
-	 * each set of @clash, and must give at least one option of each set of @need.
+	 * Sets of options. For example, "net nid;if nid" is two sets. The caller may give at most
+	 * one option of each set in @clash. The caller must give at least one option of each set in
+	 * @need.
 	 */
 	const char *clash, *need;
 };
@@ -81,9 +82,10 @@ struct tool {
 	struct lnetctl *c;
 	const char *node;		/* --node */
 	unsigned int wait_ms;		/* --wait; 0: not given */
-	bool json_always, json;		/* given before the command; in effect for this one */
+	/* json_always: given before the command; json: in effect now */
+	bool json_always, json;
 	const struct command *cmd;
-	char path[PATH_MAX_LEN];	/* the groups above cmd, as "fault drop " */
+	char path[PATH_MAX_LEN];	/* groups that contain cmd, as "fault drop " */
 	struct {
 		const struct opt *opt;
 		const char *val;	/* "" without a value */
@@ -97,77 +99,93 @@ extern const struct command lnetctl_commands[];
 
 /* opt.c */
 /*
- * Reads options and arguments and checks them against the tables of t->cmd. 0: t->cmd may run.
- * TOOL_ENDS: help or an error was printed; *rc is the exit status.
+ * Reads options and arguments, and checks them against the tables of t->cmd. Returns 0 if t->cmd
+ * may run. Returns TOOL_ENDS after it printed help or an error; *@rc is then the exit status.
  */
 #define TOOL_ENDS 1
 int tool_parse(struct tool *t, int argc, char **argv, int *rc);
-/* Prints "net add: text", and a line per option. @path is the prefix of the name. */
+/* Prints "net add: text", and a line for each option. @path precedes the name of the command. */
 void tool_help(const char *path, const struct command *cmd, FILE *out);
 const char *tool_opt(const struct tool *t, const char *name);	/* last value; NULL: not given */
-/* The @nth value of a repeated option; NULL past the last. */
+/* Returns value number @nth of a repeated option. NULL: there are fewer values. */
 const char *tool_opt_nth(const struct tool *t, const char *name, unsigned int nth);
-/* Number of an option; LNETCTL_UNSET: not given, or not a number. */
+/* Returns the number of an option. LNETCTL_UNSET: the option was not given, or is not a number. */
 int64_t tool_num(const struct tool *t, const char *name);
 unsigned int tool_level(const struct tool *t);	/* -v */
-/* The arguments in one list with commas; the caller frees it. NULL: none, or no memory. */
+/*
+ * Returns the arguments as one list, separated by commas, which the caller frees. NULL: no
+ * arguments, or no memory.
+ */
 char *tool_words(const struct tool *t);
 
 /* value.c */
 /*
- * Whether @o accepts *@val. ARG_WORD: *@val becomes the word of the table. If false, @why has the
- * reason: "--rate must be 1 to 5, not 6".
+ * Does the option @o accept *@val? For ARG_WORD, *@val then becomes the word of the table. If
+ * false, @why contains the reason: "--rate must be 1 to 5, not 6".
  */
 bool tool_value_check(const struct opt *o, const char **val, char *why, size_t size);
-/* Describes the values that @o accepts: "1 to 1000", "up or down", "a NID". */
+/* Describes the values that @o accepts, for example "1 to 1000", "up or down", or "a NID". */
 void tool_value_accepted(const struct opt *o, char *buf, size_t size);
 
-/* dump.c: the tables as JSON, for list-commands --json. */
+/* dump.c: prints the tables as JSON, for list-commands --json. */
 int tool_dump(const char *path, const struct command *table);
 
 /* ---- errors.c: on standard error; as JSON after tool_errors_as_json() ---- */
 
-void tool_errors_of(struct tool *t);	/* later errors name the command of @t */
-/* Prints a usage error; nothing was sent to the node. Returns EXIT_USAGE. */
+void tool_errors_of(struct tool *t);	/* later errors have the name of t->cmd */
+/* Prints a usage error, before anything was sent to the node. Returns EXIT_USAGE. */
 int tool_usage(const char *fmt, ...) __attribute__((__format__(printf, 1, 2)));
-/* An error in stock's second form, of four columns: verb, object, errno, text. Returns @err. */
+/*
+ * Prints an error in the second layout of stock's tool: verb, object, errno and text in four
+ * columns. Returns @err.
+ */
 int tool_refuse(const char *verb, const char *object, int err, const char *fmt, ...)
 	__attribute__((__format__(printf, 4, 5)));
-/* Prints only the text, where stock's tool prints a line; with --json, prints it as any error. */
+/*
+ * Prints only the text, for errors that stock's tool prints as one line. With --json, prints it as
+ * other errors.
+ */
 void tool_plain(const char *verb, const char *object, int err, const char *fmt, ...)
 	__attribute__((__format__(printf, 4, 5)));
 int tool_missing(const char *what);		/* stock's text; EXIT_USAGE */
 int tool_unknown(const char *word);		/* no such command; EXIT_NO_COMMAND */
 int tool_no_command(const char *fmt, ...) __attribute__((__format__(printf, 1, 2)));
 int tool_no_node(const char *why);		/* EXIT_NO_NODE */
-void tool_error_print(struct tool *t);		/* the error of the last call of t->c */
+void tool_error_print(struct tool *t);		/* prints the error of the last call of t->c */
 /*
- * The exit status for the error of the last call. EXIT_NO_NODE: no node replied, or the node is not
- * configured. EXIT_NOT_PERMITTED: the caller lacks permission. Other errors: @otherwise.
+ * Returns the exit status for the error of the last call. EXIT_NO_NODE: no node replied, or the
+ * node is not configured. EXIT_NOT_PERMITTED: the caller lacks permission. For other errors,
+ * returns @otherwise.
  */
 int tool_status(const struct tool *t, int otherwise);
 
-/* main.c: print replies; return the value of which the exit status is the low byte. */
+/* main.c: these functions print replies. The exit status is the low byte of the returned value. */
 int tool_show(struct tool *t, int rc, struct lnetctl_node *doc, enum lnetctl_style style);
 int tool_done(struct tool *t, int rc);		/* of a change */
 int tool_set_done(struct tool *t, int rc);	/* of net set, peer set */
 
 /* ---- nids.c: the interfaces of the node; @doc: of lnetctl_net_show() ---- */
 
-/* The interface after @ni, on *@net or a later net; @ni and *@net NULL: the first. NULL: none. */
+/*
+ * Returns the interface after @ni, on *@net or a later net; NULL: none. If @ni and *@net are NULL,
+ * returns the first interface.
+ */
 const struct lnetctl_node *tool_ni_next(const struct lnetctl_node *doc,
 					const struct lnetctl_node **net,
 					const struct lnetctl_node *ni);
 bool tool_is_ni(const struct lnetctl_node *doc, const char *nid);
 unsigned int tool_nis_up(const struct lnetctl_node *doc);	/* without loopback */
-/* 0, or EXIT_USAGE: --local_nid is not an interface of the node. */
+/* Checks that --local_nid is an interface of the node. Returns 0 or EXIT_USAGE. */
 int tool_local_check(struct tool *t);
-/* 0, or EXIT_USAGE: an address of @list (may be NULL) cannot be that of a host. */
+/*
+ * Checks that each address of @list (may be NULL) can be the address of a host. Returns 0 or
+ * EXIT_USAGE.
+ */
 int tool_peer_check(const char *list);
 
-/* shell.c: runs commands from a terminal or a pipe; returns the result of the last one. */
+/* shell.c: runs commands from a terminal or a pipe. Returns the result of the last command. */
 int tool_shell(struct tool *t, int (*run)(struct tool *t, int argc, char **argv));
-/* Is @word the built-in command @name, or --@name? */
+/* Is @word the built-in command @name, or the option --@name? */
 bool tool_is_builtin(const char *word, const char *name);
 
 
@@ -189,9 +207,9 @@ extern const struct opt import_opts[], export_opts[], plan_opts[], apply_opts[];
 int run_rule_del(struct tool *t);
 int run_rules_show(struct tool *t);
 int run_rules_export(struct tool *t);
-/* Adds an option, if given, as a parameter of the rule; false: no memory. */
+/* If the option was given, adds it to the rule as a parameter. False: no memory. */
 bool rule_option(struct lnetctl_node *rule, const struct tool *t, const char *name);
-/* 0, or EXIT_USAGE: no option of the rule selects messages. */
+/* Checks that an option of the rule selects messages. Returns 0 or EXIT_USAGE. */
 int tool_selects(struct tool *t);
 /* Prints the number of the newest rule of @kind. Returns 0. */
 int tool_rule_print(struct tool *t, const char *kind);

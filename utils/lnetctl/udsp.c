@@ -6,7 +6,7 @@
 
 #define END { .name = NULL }
 
-/* Stock prints errors of these commands in its second form. */
+/* Prints the result of a udsp command. Stock prints these errors in its second layout. */
 static int udsp_done(struct tool *t, const char *verb, int rc)
 {
 	if (!rc)
@@ -15,7 +15,7 @@ static int udsp_done(struct tool *t, const char *verb, int rc)
 	return tool_status(t, rc);
 }
 
-/* A node appends a rule whose index is too high, and reports nothing. */
+/* Rejects an index that is too high. A node would append such a rule without a report. */
 static int index_check(struct tool *t, int64_t idx)
 {
 	const struct lnetctl_node *list, *rule;
@@ -41,7 +41,7 @@ static int udsp_command_add(struct tool *t)
 
 	if (rc)
 		return rc;
-	/* one pattern alone can only have a priority */
+	/* one pattern alone permits only a priority */
 	if (u.priority == LNETCTL_UNSET && !u.rte && !u.src != !u.dst)
 		u.priority = 0;
 	return udsp_done(t, "add", lnetctl_udsp_add(t->c, &u));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Values of options: checked against the tables, and described for messages. */
+/* Values of options: checks them against the tables, and describes accepted values for messages. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 
 /* ---- descriptions ---------------------------------------------------------------------------- */
 
-/* Prints a time in the largest unit that divides it. */
+/* Prints a time in the largest unit of which the time is a multiple. */
 static void time_print(uint64_t ns, char *buf, size_t size)
 {
 	static const struct {
