@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The daemon's log on standard error: one thread writes the queued lines of all threads.
+ * The daemon's log on standard error. One thread writes the queued lines of all threads.
  *
- * The core may log while it holds locks, and standard error may be a pipe without a reader. So only
- * the writer thread waits for standard error. Lines that do not fit into the queue are counted.
+ * The core may log while it holds locks, and standard error may be a pipe that nobody reads. So
+ * only the writer thread waits for standard error. If the queue is full, lines are counted and not
+ * written.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -18,7 +19,7 @@
 
 #define LINES_MAX	256
 #define TEXT_MAX	400
-#define FLUSH_S		2	/* longest wait of log_close() for a reader */
+#define FLUSH_S		2	/* maximum wait of log_close() for a reader */
 
 struct line {
 	struct timespec at;
@@ -33,7 +34,8 @@ static struct {
 	const char *node;
 	int level;
 	bool journal, started, running, stop;
-	unsigned int first, nr, lost;		/* of @line; @lost: lines without room */
+	/* first, nr: of @line; lost: lines that did not fit */
+	unsigned int first, nr, lost;
 	struct line line[LINES_MAX];
 } queue = { .lock = PTHREAD_MUTEX_INITIALIZER, .more = PTHREAD_COND_INITIALIZER,
 	    .written = PTHREAD_COND_INITIALIZER, .node = "", .level = LNET_LOG_INFO };
@@ -67,7 +69,10 @@ static const char *level_name(int level)
 	return "info";
 }
 
-/* A program may inherit $JOURNAL_STREAM although its standard error is another file. */
+/*
+ * Is standard error the journal? A program may inherit $JOURNAL_STREAM although its standard error
+ * is another file.
+ */
 static bool is_journal(void)
 {
 	const char *stream = getenv("JOURNAL_STREAM");
@@ -120,7 +125,7 @@ static void lost_put(unsigned int nr)
 	line_put(&l);
 }
 
-/* Called with the lock held; releases the lock while it writes. */
+/* Writes the first line of the queue. Called with the lock, which it releases during the write. */
 static void first_put(void)
 {
 	struct line l = queue.line[queue.first];

@@ -135,7 +135,10 @@ static int usage_value(int option, const char *value)
 	return daemon_usage("--%s must be %s, not '%s'", values[i].name, values[i].accepted, value);
 }
 
-/* Reports an option that getopt_long() rejected: ':' a missing value, '?' an unknown option. */
+/*
+ * Reports an option that getopt_long() rejected. @c is ':' for a missing value, '?' for an unknown
+ * option.
+ */
 static int daemon_usage_option(int c, char **argv)
 {
 	const char *word = argv[optind - 1];
@@ -226,7 +229,10 @@ static void signals_set(void)
 	signal(SIGHUP, SIG_IGN);
 }
 
-/* Each connection needs a descriptor, so raise the limit to the permitted maximum. */
+/*
+ * Raises the limit of descriptors to the permitted maximum, because each connection needs a
+ * descriptor.
+ */
 static void files_raise(void)
 {
 	struct rlimit files;
@@ -258,7 +264,7 @@ static int begin_change(void *arg, size_t size, struct lnet_ctl_err *e)
 	return d->state.path ? state_begin(&d->state, size, e->text, sizeof(e->text)) : 0;
 }
 
-/* After a successful change, saves the configuration; otherwise keeps the old file. */
+/* Ends a change. If it succeeded, saves the configuration. Otherwise keeps the old file. */
 static int end_change(void *arg, int rc, struct lnet_ctl_err *e)
 {
 	struct daemon *d = arg;
@@ -292,7 +298,10 @@ static int daemon_instance_start(struct daemon *d)
 	return rc ? daemon_fail("cannot start", rc) : 0;
 }
 
-/* The process that has the port of the node's name; empty if the process is not visible. */
+/*
+ * Describes the process that has the port of the node's name. The text is empty if the caller
+ * cannot see the process.
+ */
 static const char *holder_text(const struct daemon *d, char *text, size_t size)
 {
 	int pid = presence_pid(lnet_nl_user_port(d->name, getuid()));
@@ -328,7 +337,7 @@ static int tests_start(struct daemon *d)
 {
 	int rc = d->consoles ? selftest_start(&d->selftest, d->ln, d->name, d->consoles) : 0;
 
-	if (rc == -ENOTCONN) {		/* no socket; the log has the reason */
+	if (rc == -ENOTCONN) {		/* there is no socket; the log contains the reason */
 		selftest_free(d->selftest);
 		d->selftest = NULL;
 		return 0;
@@ -351,7 +360,7 @@ static int configuration_load(struct daemon *d)
 
 /* ---- stop ------------------------------------------------------------------------------------ */
 
-/* Interfaces drain and stop while the threads still run. */
+/* Stops the daemon. Its threads still run while interfaces drain and stop. */
 static void daemon_stop(struct daemon *d)
 {
 	notify("STOPPING=1");
@@ -369,7 +378,9 @@ static void daemon_stop(struct daemon *d)
 	free(d->state.next);
 }
 
-/* The nets of the interfaces, each once if interfaces are listed net by net. */
+/*
+ * Writes the nets of the interfaces. If the interfaces are ordered by net, each net appears once.
+ */
 static void nets_write(struct daemon *d, char *to, size_t size)
 {
 	uint32_t net, last = 0;
@@ -450,7 +461,8 @@ int main(int argc, char **argv)
 	if (!rc)
 		rc = daemon_serve(&d);
 	log_stops();
-	signal(SIGTERM, SIG_DFL);	/* a second signal ends the wait for draining interfaces */
+	/* a second signal kills the process while interfaces drain */
+	signal(SIGTERM, SIG_DFL);
 	daemon_stop(&d);
 	log_line(LNET_LOG_INFO, "lnetd " LNET_VERSION " stopped: state file %s",
 		 d.state.path ? d.state.path : "none");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Notifies systemd (Type=notify) of the daemon's state by one datagram to $NOTIFY_SOCKET. */
+/* Notifies systemd (Type=notify) of the daemon's state, by one datagram to $NOTIFY_SOCKET. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +25,6 @@ void notify(const char *what)
 	if (fd < 0)
 		return;
 	if (sendto(fd, what, strlen(what), MSG_NOSIGNAL, (void *)&to, len) < 0)
-		what = NULL;		/* without a listener, the error does not matter */
+		what = NULL;		/* an error without a listener does not matter */
 	close(fd);
 }

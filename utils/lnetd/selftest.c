@@ -20,18 +20,22 @@
 #include "utils/lib/selftest_socket.h"
 
 #define CLIENTS_MAX	64
-#define CLIENTS_PER_USER 16	/* of a user who is neither root nor the node's owner */
+#define CLIENTS_PER_USER 16	/* limit for a user who is neither root nor the node's owner */
 #define CLIENTS_OF_USERS 48	/* of all such users */
-#define STOP_MS		10000	/* for requests in progress; the rest ends with the node */
+#define STOP_MS		10000	/* wait for requests in progress; others end with the node */
 
-/* A client on the socket. The thread reads, executes and answers its requests one by one. */
+/*
+ * A client on the socket. The thread reads its requests, executes them and sends the replies, one
+ * by one.
+ */
 struct client {
 	struct selftest *t;
 	int fd;				/* -1: free */
 	uid_t uid;
-	bool running, done;		/* running: a command is; done: under the lock */
+	/* running: a command is in progress; done: needs the lock */
+	bool running, done;
 	bool stuck;			/* does not read its reply */
-	uint64_t turn;			/* of @t at its connection or last reply */
+	uint64_t turn;			/* value of t->turn at the connection or last reply */
 	struct lst_command cmd;
 	size_t have;			/* bytes of @in */
 	size_t sent;			/* of @head and the text */
@@ -58,7 +62,7 @@ static void selftest_wake_up(struct selftest *t)
 	uint64_t one = 1;
 
 	if (write(t->wake_fd, &one, sizeof(one)) < 0)
-		return;			/* counter full: the thread wakes anyway */
+		return;			/* the counter is full, so the thread wakes up anyway */
 }
 
 static void selftest_arm(struct lst_host *host)
@@ -88,7 +92,10 @@ static void on_client_done(struct lst_command *cmd)
 	selftest_wake_up(c->t);
 }
 
-/* Bytes of the head, and of the request once the head with its length was received. */
+/*
+ * Returns the number of bytes to receive. It is the size of the header, and after the header was
+ * received, the size of header and request.
+ */
 static size_t client_bytes_wanted(const struct client *c)
 {
 	struct lst_link_request head;
@@ -126,7 +133,7 @@ static void client_command_start(struct client *c)
 	}
 }
 
-/* False: the client disconnected, or sent an invalid request. */
+/* Reads from a client. False: the client disconnected, or sent an invalid request. */
 static bool client_read(struct client *c)
 {
 	struct lst_link_request head;
@@ -149,7 +156,7 @@ static bool client_read(struct client *c)
 	return true;
 }
 
-/* Sends as much of the reply as the client reads. False: the connection failed. */
+/* Sends as much of the reply as the client accepts. False: the connection failed. */
 static bool client_write(struct client *c)
 {
 	c->head = (struct lst_link_reply){ c->cmd.status, c->cmd.used };
@@ -196,7 +203,7 @@ static void client_serve(struct client *c, short events)
 		client_free(c);
 }
 
-/* The client to replace first; @a and @b may be NULL. */
+/* Returns which of two clients is replaced first. @a and @b may be NULL. */
 static struct client *first_to_go(struct client *a, struct client *b)
 {
 	if (!a || !b)
@@ -206,7 +213,10 @@ static struct client *first_to_go(struct client *a, struct client *b)
 	return a->turn < b->turn ? a : b;
 }
 
-/* Clients of a group: how many, and the one to replace if no place is free; NULL: none. */
+/*
+ * Clients of a group: their number, and the client to replace if all places are in use (NULL:
+ * none).
+ */
 struct crowd {
 	unsigned int nr;
 	struct client *out;
@@ -220,9 +230,9 @@ static void crowd_add(struct crowd *crowd, struct client *c)
 }
 
 /*
- * Finds a place for a client of @uid: a free one; else that of a client without a request; else
- * that of a client that does not read its reply. At a bound on users, only clients that the bound
- * counts are replaced. NULL: no place.
+ * Finds a place for a client of @uid. Prefers a free place, then the place of a client without a
+ * request, then the place of a client that does not read its reply. If a limit for users is
+ * reached, replaces only clients that count for this limit. NULL: no place.
  */
 static struct client *client_place_find(struct selftest *t, uid_t uid)
 {
@@ -271,7 +281,10 @@ static void client_new(struct selftest *t)
 
 /* ---- the thread ------------------------------------------------------------------------------ */
 
-/* In nanoseconds, as batches of many nodes begin at one time. NULL: no deadline. */
+/*
+ * Returns the time until the deadline in ns, because batches of many nodes begin at one time. NULL:
+ * no deadline.
+ */
 static const struct timespec *pause_of(const struct selftest *t, uint64_t due_ns,
 				       struct timespec *pause)
 {
@@ -322,7 +335,7 @@ static void *selftest_loop(void *arg)
 
 /* ---- begin and end --------------------------------------------------------------------------- */
 
-/* Makes the directory of the socket. The login creates its parent, /run/user/UID. */
+/* Creates the directory of the socket. The user's login has created its parent, /run/user/UID. */
 static int door_directory_make(void)
 {
 	char dir[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
@@ -341,8 +354,9 @@ static int door_directory_make(void)
 }
 
 /*
- * The port of the netlink socket already reserves the name of this node. So a socket of that name
- * is left from a killed node, and rename() replaces it. The file appears when the socket listens.
+ * Binds the socket and renames it to its final path. The netlink port of this node already reserves
+ * the name. So an existing socket of this name is left from a killed node, and rename() replaces
+ * it. The path appears only when the socket listens.
  */
 static int door_bind(int fd, const struct sockaddr_un *at)
 {
@@ -354,7 +368,7 @@ static int door_bind(int fd, const struct sockaddr_un *at)
 	unlink(new.sun_path);
 	if (bind(fd, (const void *)&new, sizeof(new)))
 		return -errno;
-	/* Any user may connect; client_may_run() checks each request. */
+	/* Any user may connect, because client_may_run() checks each request. */
 	if (chmod(new.sun_path, 0666) || listen(fd, 16) || rename(new.sun_path, at->sun_path)) {
 		rc = -errno;
 		unlink(new.sun_path);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Stores the configuration in a file: read at start, replaced as a whole after each change. */
+/*
+ * Stores the configuration in a file. lnetd reads the file at start, and replaces the whole file
+ * after each change.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -71,8 +74,8 @@ int config_load(struct lnetctl *c, const char *path)
 }
 
 /*
- * A writer that was killed may leave a truncated file. lnetd must not read it as an unconfigured
- * node, or as a node with fewer peers, so the state ends with a fixed line.
+ * If a writer is killed, it may leave a truncated file. lnetd must not read such a file as a node
+ * without configuration, or with fewer peers. So the state ends with a fixed line.
  */
 #define STATE_BEGIN	"# Written by lnetd after each change; whole if it has its last line.\n"
 #define STATE_NONE	"lnet: unconfigured\n"
@@ -94,9 +97,10 @@ static bool is_whole(const char *path)
 }
 
 /*
- * Two daemons with one state file would overwrite each other's changes. As each change replaces
- * that file, another one is locked, opened to read so that its file system can be made read-only.
- * Without a lock file, no state can be written either. O_NONBLOCK: a FIFO must not block.
+ * Locks the state, because two daemons with one state file would overwrite each other's changes.
+ * Each change replaces the state file, so the lock is on a separate file. The lock file is opened
+ * read-only, so that its file system can become read-only. If it cannot be created, the state
+ * cannot be written. O_NONBLOCK prevents that open() waits on a FIFO.
  */
 int state_lock(struct state *s)
 {
@@ -128,7 +132,7 @@ int state_load(struct lnetctl *c, const char *path)
 	struct stat st;
 	int rc;
 
-	/* Opening a FIFO would wait for a writer. */
+	/* open() of a FIFO would wait for a writer. */
 	if (!stat(path, &st) && !S_ISREG(st.st_mode))
 		return file_error_log(path, -EINVAL, "the state file is not a regular file");
 	rc = state_file_read(path, &doc);
@@ -150,7 +154,10 @@ int state_load(struct lnetctl *c, const char *path)
 
 /* ---- saving ---------------------------------------------------------------------------------- */
 
-/* Above what a change can add to the file: a name in a request may become a section. */
+/*
+ * Upper bounds of the bytes that a change adds to the file: a name in a request may become a
+ * section.
+ */
 #define STATE_MORE	16384
 #define STATE_FACTOR	8
 
@@ -161,7 +168,7 @@ static int explain(const char *path, int err, const char *what, char *why, size_
 	return err;
 }
 
-/* The rename itself must survive a power failure. */
+/* Syncs the directory, because the rename must also survive a power failure. */
 static int sync_directory(const char *path)
 {
 	char *copy = strdup(path);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The client: sends requests with a full window or at a fixed rate, and checks their results. */
+/* The client: sends requests with a full window or at a fixed rate, and checks the results. */
 #include "perf.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_OPEN	8192u		/* requests in flight in an open loop */
+#define MAX_OPEN	8192u		/* maximum requests in flight in an open loop */
 #define MAX_MEMORY	(256u << 20)
 #define SLOT_BITS	14	/* op_ptr: number << SLOT_BITS | slot */
 #define READY_NS	(10ull * NSEC_PER_SEC)
@@ -31,13 +31,13 @@ struct client {
 	u32 *idle;		/* slots, the longest unused first */
 	u32 nr, idle_head, nr_idle;
 	u8 *mem;
-	struct memory *memory;	/* nr_mem; one per slot if contents are checked, else round robin */
+	struct memory *memory;	/* one per slot if contents are checked, else used in turn */
 	u32 stride, nr_mem, next_mem, remote_mem, next_remote;
 	u64 next_number, to_issue, due_ns;
 	struct lnet_xfer xfer[BURST];
-	lnet_md_t *md;		/* of per_md buffers each, as an MD is at most 1 MiB */
+	lnet_md_t *md;		/* MDs of per_md buffers each, as an MD has at most 1 MiB */
 	u32 per_md;
-	u32 held;		/* slot + 1 of a request that --plant delays; 0: none */
+	u32 held;		/* slot + 1 of the request that --plant delays; 0: none */
 };
 
 /* ---- the end of a request ------------------------------------------------------------------ */
@@ -87,13 +87,19 @@ static void count_end(struct perf_node *n, u64 start_ns, u64 now, int status, bo
 	}
 }
 
-/* For the thread in lnet_progress(): the time of the first event of this call; 0: no event yet. */
+/*
+ * Used by a thread while it is in lnet_progress(). The time is that of the first event of this
+ * call; 0: no event yet.
+ */
 static __thread struct {
 	bool on;
 	u64 ns;
 } burst;
 
-/* Events of one lnet_progress() have one time; a service thread reads the clock each time. */
+/*
+ * Returns the time of an event. All events of one lnet_progress() have the same time. A service
+ * thread reads the clock for each event.
+ */
 static u64 time_of_end(void)
 {
 	if (!burst.on)
@@ -114,7 +120,7 @@ static int progress(struct client *c, s64 timeout_ns)
 	return rc;
 }
 
-/* @at modulo c->nr, for @at < 2 * c->nr, without a division. */
+/* Returns @at modulo c->nr without a division. @at must be less than 2 * c->nr. */
 static u32 idle_index(const struct client *c, u32 at)
 {
 	return at < c->nr ? at : at - c->nr;
@@ -171,13 +177,16 @@ static void on_client_event(const struct lnet_event *ev)
 
 /* ---- a request ----------------------------------------------------------------------------- */
 
-/* The library never returns -EAGAIN here: a rejected request is an error of this program. */
+/*
+ * Sends a list of requests. The library does not return -EAGAIN here: if it rejects a request, this
+ * program has an error.
+ */
 static int hand_list(struct client *c, struct lnet_xfer *x, unsigned int nr)
 {
 	int rc = c->n->opt->op == PERF_GET ? lnet_get_list(c->n->ln, x, nr) :
 					     lnet_put_list(c->n->ln, x, nr);
 
-	if (rc >= 0 && rc < (int)nr)	/* the next call returns the reason */
+	if (rc >= 0 && rc < (int)nr)	/* a second call returns the reason */
 		rc = hand_list(c, x + rc, nr - (unsigned int)rc);
 	return min(rc, 0);
 }
@@ -208,7 +217,7 @@ static u64 pointer_of(const struct client *c, u32 slot)
 	return c->req[slot].number << SLOT_BITS | slot;
 }
 
-/* Applies --plant to the request in @slot. True: the request is not to be sent now. */
+/* Applies --plant to the request in @slot. Returns true if the request must not be sent now. */
 static bool plant(struct client *c, u32 slot, int *rc)
 {
 	*rc = 0;
@@ -311,7 +320,10 @@ static int issue_burst(struct client *c, u64 start_ns, unsigned int nr)
 
 /* ---- the loop ------------------------------------------------------------------------------ */
 
-/* Sends the requests that are due at @now. Without events, the next call is due at *due. */
+/*
+ * Sends the requests that are due at @now. If no event occurs before, the next call is due at
+ * *@due.
+ */
 static int issue_due(struct client *c, u64 now, u64 *due)
 {
 	u64 interval = c->n->opt->interval_ns, nr;
@@ -334,7 +346,7 @@ static u32 client_nr_open(struct client *c)
 	return c->nr - READ_ONCE(c->nr_idle);
 }
 
-/* Sends @nr requests, none after @until, and waits for their ends. */
+/* Sends @nr requests, but none after @until. Waits until all requests have ended. */
 static int client_run(struct client *c, u64 nr, u64 until)
 {
 	u64 now = perf_now(), due;
@@ -439,7 +451,10 @@ static int bind(struct client *c)
 	c->md = calloc(nr, sizeof(*c->md));
 	if (!c->md)
 		return -ENOMEM;
-	/* Length 0 in a request means all memory of the MD, so at size 0 that memory is empty. */
+	/*
+	 * Length 0 in a request stands for all memory of the MD. So for size 0 the memory of the MD
+	 * is empty.
+	 */
 	cfg.length = c->n->opt->size ? c->per_md * c->stride : 0;
 	for (i = 0; i < nr && !rc; i++) {
 		cfg.start = c->mem + (size_t)i * cfg.length;
@@ -524,7 +539,7 @@ int perf_client(struct perf_node *n)
 		rc = perf_crowd_meet(n);
 	if (!rc)
 		rc = client_measure(&c);
-	/* The handler and its memory are in use until the node has stopped. */
+	/* The node uses the handler and its memory until the node has stopped. */
 	perf_node_stop(n);
 	free(c.memory);
 	free(c.md);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Many further nodes in the server's process, and the client's idle connections to them. */
+/*
+ * Many further nodes in the process of the server, and idle connections of the client to these
+ * nodes.
+ */
 #include "perf.h"
 
 #include <dirent.h>
@@ -10,9 +13,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define MEET_NS		(10ull * NSEC_PER_SEC)	/* longest wait for the reply of a node */
+#define MEET_NS		(10ull * NSEC_PER_SEC)	/* maximum wait for a reply of a node */
 #define MEET_AT_ONCE	16u	/* pings in flight */
-#define QUIET_NS	(200ull * NSEC_PER_MSEC)	/* none was added in this time: all exist */
+#define QUIET_NS	(200ull * NSEC_PER_MSEC)	/* no connection added: all exist */
 
 struct perf_crowd {
 	unsigned int nr;
@@ -23,7 +26,7 @@ struct perf_crowd {
 	} *members;
 };
 
-/* The @i-th address after @first, counted byte by byte. */
+/* Returns the sum of the 32-bit address @first and @i. */
 static struct lnet_nid nid_after(const struct lnet_nid *first, unsigned int i)
 {
 	struct lnet_nid nid = *first;
@@ -158,7 +161,9 @@ static void memory_look(struct perf_memory *m)
 	m->sockets = nr_sockets();
 }
 
-/* Waits until no connection is added: a peer's connection set grows after its first one. */
+/*
+ * Waits until no connections are added any more. A connection set grows after its first connection.
+ */
 static void settle(struct lnet *ln)
 {
 	u64 seen = 0, until = 0, now;
@@ -194,7 +199,8 @@ static int ping_all(struct perf_node *n, struct meeting *m)
 
 int perf_crowd_meet(struct perf_node *n)
 {
-	static struct meeting m;	/* static: pings may end after an error here */
+	/* static, because pings may end after this function failed */
+	static struct meeting m;
 	int rc;
 
 	if (!n->opt->crowd)

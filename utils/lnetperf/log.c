@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The log in a mapped file: no record is lost with the process, and only growth costs a call. */
+/*
+ * The log in a mapped file. Records survive the end of the process, and only growth needs a system
+ * call.
+ */
 #include "perf.h"
 #include "../lib/create.h"
 
@@ -13,13 +16,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CHUNK	(256u << 10)		/* records per growth of a file: 8 MiB, sparse until used */
+/* records by which a file grows: 8 MiB, sparse until used */
+#define CHUNK	(256u << 10)
 
 struct perf_log {
 	int fd;
 	struct perf_rec *rec;
 	u64 nr, cap;
-	s64 day_ns;			/* time of the day minus monotonic time */
+	s64 day_ns;			/* time of day minus monotonic time */
 	pthread_mutex_t lock;
 };
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* lnetperf: latency, rate and bandwidth of requests between two nodes over any number of rails. */
+/*
+ * The program lnetperf: latency, rate and bandwidth of requests between two nodes over any number
+ * of rails.
+ */
 #include "perf.h"
 #include "utils/lib/exit_status.h"
 #include "utils/lib/output.h"

@@ -150,7 +150,7 @@ static void *ctl_loop(void *arg)
 	return NULL;
 }
 
-/* Marks the node as configured, so that lnetctl accepts commands at once. */
+/* Marks the node as configured. Otherwise lnetctl would reject commands. */
 static int ctl_configured(struct perf_node *n)
 {
 	struct lnetctl *c = lnetctl_open_local(lnet_nl_server_serve, n->ctl);
@@ -233,7 +233,9 @@ void perf_node_stop(struct perf_node *n)
 
 /* ---- counters ------------------------------------------------------------------------------ */
 
-/* The counters of an interface restart at 0 if it is removed and added again. */
+/*
+ * Adds to a sum of counters. If an interface is removed and added again, its counters restart at 0.
+ */
 static void counter_sum_add(u64 *sum, u64 *seen, u64 now)
 {
 	*sum += now >= *seen ? now - *seen : now;

@@ -51,7 +51,7 @@ static const char help[] =
 	"  --stay              do not end after the last request, but at SIGTERM\n"
 	"T is a time: 5 (seconds), 300ms, 20us. Sizes: 64, 4K, 1M.";
 
-/* The options and their accepted values; NULL: the option has no value. */
+/* The options and their accepted values. NULL: the option has no value. */
 #define PERF_OPTIONS(OPT)                                                               \
 	OPT("nid", O_NID, "a NID, or a list with commas; at most 16 NIDs in all")       \
 	OPT("peer", O_PEER, "the NIDs of one peer, with commas; at most 16 peers")      \
@@ -164,7 +164,7 @@ static bool parse_time(const char *text, u64 *ns)
 	return false;
 }
 
-/* The position of @text among @nr @names. */
+/* Stores the position of @text in the list @names of @nr names. False: not found. */
 static bool parse_name(const char *text, const char *const *names, unsigned int nr, int *pos)
 {
 	for (*pos = 0; *pos < (int)nr; (*pos)++)
@@ -300,7 +300,10 @@ static int text_print(const char *text)
 	return EXIT_DONE;
 }
 
-/* Prints the error that getopt_long() found: ':' missing value, '?' unknown or ambiguous option. */
+/*
+ * Prints the error that getopt_long() found. @c is ':' for a missing value, '?' for an unknown or
+ * ambiguous option.
+ */
 static int perf_usage_option(int c, char **argv)
 {
 	const char *word = argv[optind - 1];

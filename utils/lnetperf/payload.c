@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Payloads with an identity, a pattern and a checksum. */
+/* Payloads that contain an identity, a pattern and a checksum. */
 #include "payload.h"
 
 #define MAGIC 0x6c706672u
 
-/* After a foreign message of odd length, a payload may begin at any address. */
+/*
+ * The header of a payload. It is packed, because a payload may begin at any address after a foreign
+ * message of odd length.
+ */
 struct payload {
 	u32 magic, len;
 	u64 id;
-	u32 crc, zero;			/* CRC-32C of all with @crc 0 */
+	u32 crc, zero;			/* crc: CRC-32C of the whole payload, with crc 0 */
 	u64 pattern[];
 } __packed;
 
-/* Four tables, so that one step processes four bytes. */
+/* Four tables of a CRC, so that one step processes four bytes. */
 static u32 crc_table[4][256];
 
 void perf_payload_init(void)
@@ -31,7 +34,7 @@ void perf_payload_init(void)
 					  crc_table[0][crc_table[j - 1][i] & 0xff];
 }
 
-/* @len is a multiple of 4. */
+/* Continues a CRC-32C. @len is a multiple of 4. */
 static u32 payload_crc32c(u32 crc, const u8 *buf, size_t len)
 {
 	u32 word;

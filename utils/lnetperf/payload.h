@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The contents and portals of verified requests, and the errors to plant in them; shared by
- * lnetperf and the load in the kernel (tests/vm/load), which exchange them.
+ * Contents and portals of verified requests, and the errors that can be planted in them. lnetperf
+ * and the load in the kernel (tests/vm/load) exchange such requests.
  */
 #ifndef PAYLOAD_H
 #define PAYLOAD_H
@@ -14,17 +14,20 @@
 #define PERF_GET_BYTES	(2 * PERF_MAX_SIZE)
 #define PERF_PAYLOAD_MIN 32
 
-/* Errors planted in requests now and then, which the oracle must find. */
+/* Errors that the client plants in some requests. The oracle must find them. */
 enum perf_plant { PLANT_NONE, PLANT_LOST, PLANT_DUP, PLANT_CORRUPT, PLANT_REORDER };
 #define PERF_PLANT_EVERY 97
 
 void perf_payload_init(void);	/* called once, before the others */
-/* @len: a multiple of 8, at least PERF_PAYLOAD_MIN */
+/* Fills a payload. @len is a multiple of 8, and at least PERF_PAYLOAD_MIN. */
 void perf_payload_fill(void *buf, u32 len, u64 id);
 bool perf_payload_good(const void *buf, u32 len, u64 id);
-/* Finds a payload at @buf, at most @max long. Returns its length and *id, else 0. */
+/*
+ * Is there a payload at @buf? Its length is at most @max. Returns the length, and stores the ID in
+ * *@id. Returns 0 if there is none.
+ */
 u32 perf_payload_find(const void *buf, size_t max, u64 *id);
-/* The pattern of @len bytes (a multiple of 8) at @offset of the memory that GETs read. */
+/* Writes the pattern of memory that GETs read: @len bytes (a multiple of 8) from @offset on. */
 void perf_pattern_fill(void *buf, u32 offset, u32 len);
 bool perf_pattern_good(const void *buf, u32 offset, u32 len);
 

@@ -17,7 +17,7 @@
 #define PERF_MAX_PEERS	16
 #define PERF_MAX_SETS	32
 #define PERF_MAX_CROWD	4096
-#define PERF_PORTAL_RAW	10	/* PUT and GET of memory with any contents */
+#define PERF_PORTAL_RAW	10	/* PUTs and GETs with any contents */
 #define PERF_MAX_ROUTES	16
 #define PERF_RAW_BYTES	(16u << 20)
 
@@ -27,7 +27,7 @@ struct perf_opt {
 	enum perf_role role;
 	const char *nids[PERF_MAX_RAILS];
 	unsigned int nr_nids;
-	const char *peers[PERF_MAX_PEERS];	/* "nid,nid": one peer each, primary first */
+	const char *peers[PERF_MAX_PEERS];	/* "nid,nid": NIDs of one peer, primary NID first */
 	unsigned int nr_peers;
 	const char *sets[PERF_MAX_SETS];	/* "tunable=value" */
 	unsigned int nr_sets;
@@ -44,20 +44,21 @@ struct perf_opt {
 	u32 crowd;			/* further nodes */
 	struct lnet_nid crowd_first;
 };
-/* -1: continue, else the exit status. */
+/* Parses the arguments. Returns -1 to continue, or else the exit status. */
 int perf_opt_parse(struct perf_opt *o, int argc, char **argv);
 
 /* ---- log.c; with a NULL log the functions record nothing ----------------------------------- */
 
 struct perf_log;
-/* Appends to an existing file. 0 or -errno. */
+/* Opens a log, and appends to an existing file. Returns 0 or -errno. */
 int perf_log_open(struct perf_log **logp, const char *path, enum perf_role role, u64 *instance);
 void perf_log_add(struct perf_log *log, enum perf_kind kind, u64 id, int status, u32 a, u32 b);
 void perf_log_close(struct perf_log *log);
 /*
- * @len zeroed bytes at @path that outlive the process, for received payloads. Logs each intact
- * payload that an earlier instance left there as PERF_LANDED. Without @log or @path: other memory.
- * NULL: no memory or no file.
+ * Returns @len bytes for received payloads, in a file @path that outlives the process. If an
+ * earlier instance left intact payloads in the file, logs each of them as PERF_LANDED. Then zeroes
+ * the memory. Without @log or @path, allocates other memory. NULL: no memory, or the file cannot be
+ * opened.
  */
 void *perf_log_memory(struct perf_log *log, const char *path, size_t len);
 
@@ -66,7 +67,7 @@ void *perf_log_memory(struct perf_log *log, const char *path, size_t len);
 #define PERF_HIST_BUCKETS	(48 * 32)
 struct perf_figures {
 	u64 issued, ok, failed, unknown, corrupted, twice, bytes;
-	u64 cpu_ns;			/* of the process, while it measured */
+	u64 cpu_ns;			/* CPU time of the process during the measurement */
 	u64 start_ns, end_ns, last_ns, gap_ns, gap_at_ns;	/* gap: longest one */
 	u64 lat_sum, lat_min, lat_max;
 	u32 lat[PERF_HIST_BUCKETS];
@@ -83,13 +84,13 @@ struct perf_node {
 	pthread_t ctl_thread;
 	struct lnet_nl_server *ctl;
 	bool ctl_stop, threaded;
-	pthread_mutex_t lock;		/* for data of handlers and the main thread */
+	pthread_mutex_t lock;		/* protects data of handlers and of the main thread */
 	struct perf_figures fig;
 	struct perf_rails {
 		u64 sent[PERF_MAX_RAILS], bytes[PERF_MAX_RAILS];
-	} base, last;			/* at the start, at the last line */
+	} base, last;			/* values at the start; values at the last line */
 	struct perf_rails sum, seen;	/* of perf_node_rails() */
-	/* of the process, without and with the idle connections */
+	/* Memory of the process, without and with the idle connections. */
 	struct perf_memory {
 		u64 heap, resident;	/* bytes */
 		u64 sockets;
@@ -98,22 +99,23 @@ struct perf_node {
 };
 
 u64 perf_now(void);
-extern volatile int perf_stop;		/* a signal asked for the end */
+extern volatile int perf_stop;		/* a signal requested the end */
 
-/* node.c. 0 or -errno, after a message. */
+/* node.c: these functions return 0, or -errno after a message. */
 int perf_node_start(struct perf_node *n, const struct perf_opt *opt);
 void perf_node_stop(struct perf_node *n);
 void perf_node_rails(struct perf_node *n, struct perf_rails *r);
 u64 perf_node_suppressed(const struct perf_node *n);	/* duplicates of all kinds */
 
-/* report.c: prints lines and records rails that are due at @now_ns; returns the next due time. */
+/* report.c: prints lines and logs rails, if they are due at @now_ns. Returns the next due time. */
 u64 perf_report_tick(struct perf_node *n, u64 now_ns);
 void perf_report_start(struct perf_node *n);
 void perf_report_end(struct perf_node *n);
 
 /*
- * crowd.c. The server's further nodes: 0 or -errno; call perf_crowd_stop() in any case, NULL is no
- * crowd. The client: makes connections to them, leaves these idle, and measures their memory.
+ * crowd.c. perf_crowd_start() creates the server's further nodes, and returns 0 or -errno. Call
+ * perf_crowd_stop() in any case; it accepts NULL. perf_crowd_meet() connects the client to these
+ * nodes, leaves the connections idle, and measures their memory.
  */
 struct perf_crowd;
 int perf_crowd_start(struct perf_crowd **crowdp, const struct perf_opt *opt);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The log in a file, which both sides of lnetperf and of the load in the kernel write, and the
- * oracle reads.
+ * The log of lnetperf and of the load in the kernel. Both sides of a test write a log, and the
+ * oracle reads the logs.
  *
- * A file is an array of records in the byte order of the machine. It ends with the file or with the
- * first record of kind 0, as the writer maps it ahead. Written records survive a killed process.
+ * A file is an array of records in the byte order of the machine. The writer maps the file ahead of
+ * its records. So the array ends at the first record of kind 0, or at the end of the file. Written
+ * records survive if the process is killed.
  */
 #ifndef PERFLOG_H
 #define PERFLOG_H
@@ -14,11 +15,12 @@
 enum perf_kind {
 	PERF_START = 1,		/* id: instance, a: enum perf_role, b: process id */
 	PERF_ISSUE,		/* id: request, before it is sent; a: bytes, b: enum perf_op */
-	PERF_FINAL,		/* id: request; status; a: perhaps; b: duration in us */
-	PERF_DELIVER,		/* id: request, at its target; status: 0, -EBADMSG; a: bytes */
-	PERF_LANDED,		/* id: request found intact in memory of the earlier instance */
+	PERF_FINAL,		/* id: request; status; a: 1 if delivery unknown; b: us */
+	/* id: request received by the target; status: 0, -EBADMSG; a: bytes */
+	PERF_DELIVER,
+	PERF_LANDED,		/* id: request found in memory that the earlier instance left */
 	PERF_SERVED,		/* id: GET, at its target */
-	PERF_RAIL,		/* id: index of the own interface; a: messages sent by it so far */
+	PERF_RAIL,		/* id: index of an interface; a: messages that it has sent so far */
 	PERF_END,		/* clean end of the instance */
 	PERF_COUNTS,		/* id: duplicates suppressed so far, a: retries, b: hedges */
 };
@@ -26,12 +28,12 @@ enum perf_kind {
 enum perf_role { PERF_CLIENT = 1, PERF_SERVER };
 enum perf_op { PERF_PUT = 1, PERF_PUT_NOACK, PERF_GET };
 
-/* @id of a request: instance << 40 | number, counted from 1 in order of issue. */
+/* The @id of a request is instance << 40 | number. Numbers count from 1 in the order of issue. */
 #define PERF_ID_SHIFT 40
 
 struct perf_rec {
 	uint64_t id;
-	int64_t time_ns;	/* of the day, monotonic within an instance */
+	int64_t time_ns;	/* time of day; monotonic within an instance */
 	int32_t status;
 	uint32_t a, b;
 	uint32_t kind;		/* written last */

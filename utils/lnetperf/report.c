@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The output of lnetperf: lines while it runs, results at the end, as text or as JSON. */
+/* The output of lnetperf: lines during the run, and results at the end, as text or as JSON. */
 #include "perf.h"
 
 #include <string.h>

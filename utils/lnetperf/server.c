@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The server: memory for raw PUTs and GETs, buffers for verified PUTs. */
+/* The server: memory for raw PUTs and GETs, and buffers for verified PUTs. */
 #include "perf.h"
 
 #include <errno.h>
@@ -48,7 +48,7 @@ static int server_buffer_post(struct buffer *b)
 	return server_md_post(b->n->ln, PERF_PORTAL_PUT, &cfg, LNET_UNLINK);
 }
 
-/* Manual mode needs no lock: there is one thread. */
+/* Counts a request. In manual mode there is one thread, so the counters need no lock. */
 static void server_count(struct perf_node *n, u64 *which, u32 bytes)
 {
 	if (n->threaded)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* lnetsim: many nodes in one process, virtual time, one seed; reports violated guarantees. */
+/*
+ * The program lnetsim: simulates many nodes in one process, with virtual time and one seed, and
+ * reports violated guarantees.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,7 +142,7 @@ static struct sim_result crowd_once(const struct options *o, u64 seed, bool say)
 	return r;
 }
 
-/* Tests with each seed whether the nodes discover each other. */
+/* Tests for each seed whether the nodes discover each other. */
 static int run_crowd(const struct options *o)
 {
 	unsigned int nr_failed = 0;
@@ -243,7 +246,10 @@ static struct sim_result tree_once(const struct options *o, u64 seed, bool say)
 	return r;
 }
 
-/* Fails if two runs of one seed (--twice) differ, or if two successive seeds do not. */
+/*
+ * Runs the tree for each seed. Fails if two runs of one seed (--twice) differ, or if two successive
+ * seeds have the same result.
+ */
 static int run_tree(const struct options *o)
 {
 	unsigned int nr_failed = 0;

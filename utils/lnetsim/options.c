@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* lnetsim: a table of the options with their ranges, and all usage errors. */
+/* The options of lnetsim: a table of options with their ranges, and all usage errors. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
@@ -81,7 +81,10 @@ static bool takes_value(const struct row *row)
 	return row->kind != FLAG && row->kind != COUNT && row->kind != SHOW;
 }
 
-/* Parses @text up to @end, or all of @text if @end is NULL. */
+/*
+ * Parses the number at @text, which must end at @end. If @end is NULL, the number must end with the
+ * text.
+ */
 static bool option_number_read(const char *text, const char *end, u64 *num)
 {
 	char *stop;
@@ -150,7 +153,10 @@ static const struct row *option_row_of(int c)
 	return NULL;
 }
 
-/* @c is ':' for a missing value, '?' for an option that is unknown or takes no value. */
+/*
+ * Prints a usage error. @c is ':' for a missing value, or '?' for an option that is unknown or has
+ * no value.
+ */
 static int lnetsim_usage_option(int c, char **argv)
 {
 	const struct row *row = option_row_of(optopt);

@@ -7,9 +7,9 @@
 
 struct options {
 	u64 first, last; /* seeds */
-	u64 nodes;	 /* 0: each mode has a default */
+	u64 nodes;	 /* 0: the default of the mode */
 	u64 jobs, partners;
-	u64 rate; /* crowd: pushes and probes of a node per second */
+	u64 rate; /* crowd mode: pushes and probes of a node per second */
 	u64 verbose;
 	bool twice, hashes, sock, brief, selftest, tree, flat, core, faults, storm;
 	u64 loops;
@@ -19,8 +19,9 @@ struct options {
 
 #define OPTIONS_RUN (-1)
 /*
- * Reads the command line. OPTIONS_RUN: @o is complete. Other values are the exit status: help, the
- * version, or an error with the invalid word and the accepted values was printed.
+ * Reads the command line. OPTIONS_RUN: @o is complete. Any other value is the exit status, after
+ * help, the version or an error was printed. An error names the invalid word and the accepted
+ * values.
  */
 int options_read(struct options *o, int argc, char **argv);
 
