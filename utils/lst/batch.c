@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Commands of lst on batches: add, list, run, stop, query. */
+/* The commands of lst for batches: add, list, run, stop, query. */
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
@@ -67,7 +67,7 @@ static void batch_nodes_print(const struct lnetctl_node *nodes, const char *want
 	}
 }
 
-/* Prints the nodes of one side of a test: the listed nodes, or the nodes of its group. */
+/* Prints the nodes of one side of a test. These are the listed nodes, or the nodes of the group. */
 static int print_members(const struct lnetctl_node *side, const char *wanted)
 {
 	const struct lnetctl_node *nodes = lnetctl_find(side, "nodes");
@@ -236,7 +236,7 @@ int verb_run(int argc, char **argv)
 	return rc ? -1 : 0;
 }
 
-/* Returns the number of nodes that still run the batch; -errno. */
+/* Returns the number of nodes that still run the batch, or -errno. */
 static int nr_running(const char *name)
 {
 	const struct lnetctl_node *n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* bulk_server and bulk_write: the test bulk between nodes without a console. */
+/* The programs bulk_server and bulk_write: bulk tests between nodes without a console. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include "sample.h"
 
-#define LEASE		10	/* seconds until the node stops if this program is killed */
+#define LEASE		10	/* seconds until the node stops, if this program is killed */
 #define CONCURRENCY	"8"
 #define SERVERS_MAX	1024
 
@@ -47,7 +47,7 @@ static int bulk_failed(int rc)
 
 /* ---- arguments ----------------------------------------------------------------------------- */
 
-/* A host name stands for its first IPv4 address, on net tcp. */
+/* Adds a server by its host name, which stands for its first IPv4 address on net tcp. */
 static bool add_host(struct bulk *b, const char *name)
 {
 	struct addrinfo hints = { .ai_family = AF_INET, .ai_socktype = SOCK_STREAM }, *found;
@@ -95,7 +95,7 @@ static bool bulk_option(struct bulk *b, int c)
 	return false;
 }
 
-/* An argument after --target is another target, or an argument of a test. */
+/* Adds an argument. After --target, it is a further target or an argument of the test. */
 static bool bulk_arg_add(struct bulk *b, char *arg)
 {
 	if (b->nr_servers && !strchr(arg, '=') && strcmp(arg, "read") && strcmp(arg, "write") &&
@@ -176,13 +176,13 @@ static void print_time(const struct bulk *b)
 	printf("%8s s: ", thousandths((b->now_ns - b->begun_ns) / 1000000, buf));
 }
 
-/* Writes bytes per nanoseconds as MB/s with three decimals. */
+/* Writes a rate as MB/s with three decimals. */
 static const char *rate(u64 bytes, u64 ns, char buf[24])
 {
 	return thousandths(ns ? (u64)((unsigned __int128)bytes * 1000000 / ns) : 0, buf);
 }
 
-/* Prints rates and times since the previous line. */
+/* Prints rates and times of a client since the previous line. */
 static void print_client(const struct bulk *b)
 {
 	struct lst_tally all, t, old;
@@ -239,7 +239,7 @@ static void print_flow(const struct lnetctl_node *n, const char *name, const cha
 	       rate(sample_count(n, key), ns, buf));
 }
 
-/* Prints totals: a client's time is from its first request to the last reply. */
+/* Prints totals. The time of a client is from its first request to the last reply. */
 static int print_total(const struct bulk *b)
 {
 	struct lst_tally t;
@@ -273,7 +273,7 @@ static bool bulk_is_over(const struct bulk *b)
 	return interrupted || (!b->server && !number(alone_map(b->now), "running"));
 }
 
-/* Prints a line each second; the end of a client is noticed earlier. */
+/* Prints a line each second. Checks more often whether the client has ended. */
 static int bulk_watch(struct bulk *b)
 {
 	const struct timespec pause = { .tv_nsec = 100000000 };

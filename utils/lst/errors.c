@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Errors of commands: stock's text, then the object and the remedy. */
+/* Errors of commands: stock's text, then the object, then the remedy. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ int nodes_failed(void)
 
 bool words_end(int argc, char **argv, int max)
 {
-	int first = optind ? optind : 1;	/* 0: the command has no options */
+	int first = optind ? optind : 1;	/* optind is 0 if the command has no options */
 
 	if (argc - first <= max)
 		return true;
@@ -60,7 +60,10 @@ bool words_end(int argc, char **argv, int max)
 
 /* ---- the session --------------------------------------------------------------------------- */
 
-/* The name of the session of this console, "" if there is none; lnetctl_doc_free(). */
+/*
+ * Returns the session of this console; its name is "" if there is none. Free *@doc with
+ * lnetctl_doc_free().
+ */
 static const struct lnetctl_node *session(struct lnetctl_node **doc)
 {
 	static struct request r;

@@ -13,7 +13,7 @@ static int simple(const char *verb, const char *name)
 	return request_send(&r, NULL);
 }
 
-/* Returns the number of nodes that joined or were members; -1 after a message. */
+/* Returns the number of nodes that have joined or were already members; -1 after a message. */
 static long add_nodes(const char *group, const char *ids)
 {
 	struct lnetctl_node *doc;

@@ -34,7 +34,7 @@ const struct past *past_of(const struct history *h, uint64_t id)
 	return NULL;
 }
 
-/* Adds a record to its measurement, most often the last one. */
+/* Adds a record to its measurement, which is most often the last one. */
 static int past_add(struct history *h, const struct record *r)
 {
 	struct past *p = (struct past *)past_of(h, r->id);
@@ -267,7 +267,8 @@ struct purge {
 	uint64_t id[256];
 	unsigned int nr_ids, nr_found;
 	const char *session;
-	int64_t before_ns;		/* remove measurements that ended earlier; 0: none */
+	/* removes measurements that ended before this time; 0: none */
+	int64_t before_ns;
 	uint64_t bytes;			/* size limit; ~0: none */
 	uint64_t keep_from;		/* remove smaller IDs, for @bytes */
 	const struct history *h;
@@ -288,7 +289,7 @@ static bool is_purged(const struct record *r, void *arg)
 	return g->before_ns && past_of(g->h, r->id) && past_of(g->h, r->id)->end_ns < g->before_ns;
 }
 
-/* Finds the newest measurements that fit into @bytes. */
+/* Finds the newest measurements that together have at most @bytes. */
 static void purge_fit(struct purge *g)
 {
 	uint64_t sum = 0;
@@ -303,7 +304,7 @@ static void purge_fit(struct purge *g)
 	}
 }
 
-/* Parses a number with a unit of @units, with the factor at the same index of @factors. */
+/* Parses a number with a unit. @units lists the units, @factors their factors in the same order. */
 static bool parse_unit(const char *in, const char *units, const int64_t *factors, int64_t *value)
 {
 	const char *unit;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Stores a measurement while it runs: the configuration at its begin, each sample, its end. */
+/* Stores a measurement during its run: the configuration at the begin, each sample, the end. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,9 @@
 #include "history.h"
 #include "measure.h"
 
-/* Removes line ends and indentation; strings in JSON contain no line ends. */
+/*
+ * Removes line ends and indentation. Strings in JSON contain no line ends, so they do not change.
+ */
 static size_t pack(char *text, size_t len)
 {
 	size_t from, to = 0;
@@ -54,7 +56,7 @@ static int measure_append(struct measure *m, enum record_kind kind, const struct
 
 /* ---- the configuration --------------------------------------------------------------------- */
 
-/* Adds the value of @key in the console's reply to @verb to @doc. */
+/* Sends @verb to the console, and adds the value of @key in the reply to @doc. */
 static void add_answer(struct lnetctl_node *doc, const char *verb, const char *key)
 {
 	struct lnetctl_node *answer = NULL, *part;
@@ -79,7 +81,9 @@ static void add_part(struct lnetctl_node *doc, struct lnetctl_node *from, const 
 	lnetctl_doc_free(from);
 }
 
-/* Adds the retries, and the health of interfaces and peers, of the console's node. */
+/*
+ * Adds data of the node that runs the console: its retries, and the health of interfaces and peers.
+ */
 static void add_node(struct lnetctl_node *doc)
 {
 	struct lnetctl_node *node = lnetctl_add_map(doc, "node"), *part;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Connects to the console of a node: by its socket, the kernel's device, or stock's ioctls. */
+/*
+ * Connects to the console of a node: by the node's socket, the kernel's device, or stock's ioctls.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -48,7 +50,10 @@ void request_add(struct request *r, const char *name, const char *fmt, ...)
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
-/* Another user may own the directory, so check the server's user before sending a request. */
+/*
+ * Is the server a process of user @uid? Another user may own the directory of the socket, so the
+ * check precedes the first request.
+ */
 static bool is_served_by(int fd, unsigned int uid)
 {
 	struct ucred who;
@@ -92,7 +97,7 @@ static int device_open(void)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Opens the node of this user, else of root. */
+/* Opens the node of this user, or else the node of root. */
 static int user_open(const char *node)
 {
 	const char *slash = strchr(node, '/');
@@ -117,7 +122,7 @@ static int link_door_open(void)
 	return fd == -ENOENT || fd == -ENXIO ? user_open("lnetd") : fd;
 }
 
-/* True if the kernel's node is selected, and its self-test is stock's. */
+/* Is the kernel's node selected, and is its self-test that of stock? */
 static bool link_is_stock(void)
 {
 	const char *node = link_node ? link_node : getenv("LNET_NODE");
@@ -213,7 +218,7 @@ static int door_reply_read(int fd, struct lnetctl_node **doc)
 	return rc ? rc : head.status;
 }
 
-/* Writes the request with one call, as the kernel's device requires. */
+/* Writes the request with one system call, because the kernel's device requires this. */
 static int request_write(int fd, const struct request *r)
 {
 	struct lst_link_request head = { (uint32_t)r->len };
@@ -233,7 +238,10 @@ static int request_write(int fd, const struct request *r)
 
 #define PATIENCE_MS	500
 
-/* Queries over a second connection how many of the nodes that @verb queries have replied. */
+/*
+ * Shows how many of the nodes that @verb queries have replied. Reads this from the console over a
+ * second connection.
+ */
 static bool progress_print(const char *verb)
 {
 	static struct request r;
@@ -261,7 +269,7 @@ static bool progress_print(const char *verb)
 	return told;
 }
 
-/* Shows the progress on a terminal while the reply is awaited. */
+/* Waits for the reply, and shows the progress on a terminal meanwhile. */
 static void answer_wait(const char *verb)
 {
 	struct pollfd fd = { door, POLLIN, 0 };

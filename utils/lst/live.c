@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Output while tests run: a line for each test and sample, or a screen that is redrawn. */
+/* Output while tests run: a line for each test and sample, or a screen that is updated. */
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -48,7 +48,7 @@ static void live_head_print(void)
 	       "out kB/s", "in kB/s", "p50 us", "p99 us", "max us", "age s");
 }
 
-/* Rates and percentiles are those since the previous sample; other values are totals. */
+/* Prints a test. Rates and percentiles are since the previous sample; other values are totals. */
 static void print_item(const struct measure *m, const struct lnetctl_node *item,
 		       const struct lnetctl_node *before)
 {
@@ -116,7 +116,10 @@ static bool same_rail(const struct lnetctl_node *a, const struct lnetctl_node *b
 	return true;
 }
 
-/* Adds up the rails of one name, up to @until: several clients may have such rails. */
+/*
+ * Adds up the rails that have the same name as @rail, up to @until. Several clients may have rails
+ * of the same name.
+ */
 static bool rail_sum(const struct lnetctl_node *sample, const struct lnetctl_node *rail,
 		     const struct lnetctl_node *until, struct flow *sum)
 {
@@ -141,7 +144,7 @@ static u64 per_s(u64 now, u64 before, u64 ns)
 	return ns && now >= before ? (u64)((unsigned __int128)(now - before) * 1000000000 / ns) : 0;
 }
 
-/* Prints totals, and rates since the previous sample. */
+/* Prints totals of a rail, and rates since the previous sample. */
 static void print_rail(const struct measure *m, const struct lnetctl_node *rail,
 		       const struct lnetctl_node *before)
 {

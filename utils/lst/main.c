@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* lst: the console of network self-tests. Finds the command in the table and runs it. */
+/*
+ * The program lst: the console of network self-tests. Finds the command in the table and runs it.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -86,7 +88,7 @@ static int lst_help(const char *name)
 	return 0;
 }
 
-/* Writes the accepted arguments of the command @name, in all forms, to @buf. */
+/* Writes all forms of the arguments that the command @name accepts to @buf. */
 static void command_words(const char *name, char *buf, size_t size)
 {
 	const struct command *c;
@@ -119,7 +121,10 @@ int option_next(int argc, char **argv, const char *letters, const struct option 
 	return c;
 }
 
-/* Checks the arguments of a command without options: a name such as --frob would be a mistake. */
+/*
+ * Checks the arguments of a command without options. Rejects a name such as --frob, which is
+ * probably a mistake.
+ */
 static bool no_options(const struct command *c, int argc, char **argv)
 {
 	int i;
@@ -138,7 +143,10 @@ static bool is_any(const char *word, const char *a, const char *b, const char *c
 	return word && (!strcmp(word, a) || !strcmp(word, b) || !strcmp(word, c));
 }
 
-/* Parses a 32-bit number above 0; nothing may follow it. */
+/*
+ * Does $LST_SESSION contain a session key? The key is a 32-bit number above 0, without further
+ * text.
+ */
 static bool has_key(void)
 {
 	const char *key = getenv("LST_SESSION");
@@ -186,7 +194,7 @@ static int lst_dispatch(int argc, char **argv)
 	return c->run(argc, argv);
 }
 
-/* bulk_server and bulk_write are further names of this program. */
+/* Runs the program under its further names bulk_server and bulk_write. */
 static int bulk_program_run(int argc, char **argv)
 {
 	if (argc > 1 && is_any(argv[1], "version", "--version", "-V"))
@@ -205,7 +213,7 @@ static int status_of(int rc)
 	return rc ? status_of_failure : EXIT_DONE;
 }
 
-/* Runs lines of commands, typed or from a pipe; returns the status of the last one. */
+/* Runs lines of commands from a terminal or a pipe. Returns the status of the last command. */
 static int interactive(void)
 {
 	char line[4096], *argv[WORDS_MAX + 1], *save, *word;

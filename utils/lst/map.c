@@ -8,9 +8,12 @@
 #define FILE_MAX_LEN	(1u << 20)
 #define SPACE		" \t\r"
 
-static const char *path;	/* of the last file, for errors of the console */
+static const char *path;	/* last file that was read, for errors of the console */
 
-/* Returns the next argument of the request that begins with @name, after @at if not NULL. */
+/*
+ * Returns the next argument of the request that begins with @name. The search begins after @at, or
+ * at the first argument if @at is NULL.
+ */
 static const char *word_of(const struct request *r, const char *name, const char *at)
 {
 	const char *end = r->text + r->len;
@@ -43,7 +46,7 @@ static char *map_file_read(FILE *in, size_t *len)
 	return NULL;
 }
 
-/* Reduces spaces to one between words, and removes those around them. */
+/* Removes spaces at begin and end of a line. Reduces other sequences of spaces to one space. */
 static void squeeze(char *line)
 {
 	char *from = line, *to = line;
@@ -97,7 +100,10 @@ static bool add_lines(struct request *r, char *bytes, size_t len)
 	       (misused("%s: the map has no pair of a client and a server", path), false);
 }
 
-/* Adds LST_MAP_LISTED, and for each line with text an argument: its number, senders, receivers. */
+/*
+ * Adds the map LST_MAP_LISTED. For each line with text, adds an argument with the line's number,
+ * senders and receivers.
+ */
 bool map_add_file(struct request *r, const char *name)
 {
 	FILE *in = *name ? fopen(name, "re") : NULL;
@@ -123,7 +129,7 @@ bool map_add_file(struct request *r, const char *name)
 
 /* ---- errors -------------------------------------------------------------------------------- */
 
-/* Returns word @nr of a line, from 1; word 0 is the number of the line. */
+/* Returns word @nr of a line, counted from 1. Word 0 is the number of the line. */
 static const char *line_word_at(const char *line, int64_t nr, int *len)
 {
 	for (; nr && *line; nr--) {

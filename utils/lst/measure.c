@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* lst stat with options of this project: tallies of tests, once or repeatedly, as text or data. */
+/*
+ * The command lst stat with options of this project. It shows tallies of tests, once or repeatedly,
+ * as text or data.
+ */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -67,7 +70,7 @@ static bool nid_is_listed(const struct lnetctl_node *list, const char *id)
 	return false;
 }
 
-/* Skips a process ID, as all nodes have the same one. */
+/* Returns the NID of a node without the process ID, which is the same for all nodes. */
 static const char *node_nid_text(const struct lnetctl_node *node)
 {
 	const char *id = text(node, "id"), *dash = strchr(id, '-');
@@ -103,7 +106,7 @@ static struct lnetctl_node *measure_request(struct measure *m, const char *verb,
 	return doc;
 }
 
-/* Takes the counters of nodes; a node without counters is missing. */
+/* Takes the counters of nodes from the reply. A node without counters counts as missing. */
 static void take_nodes(struct measure *m, struct lnetctl_node *doc, struct lnetctl_node *missing)
 {
 	struct lnetctl_node *list = lnetctl_find(doc, "nodes"), *n;
@@ -125,7 +128,10 @@ static void take_nodes(struct measure *m, struct lnetctl_node *doc, struct lnetc
 	}
 }
 
-/* If pairs were requested, the items are pairs, and become a separate list. */
+/*
+ * Takes the tallies from the reply. If pairs were requested, the items are pairs, and become a
+ * separate list.
+ */
 static void take_tallies(struct measure *m, struct lnetctl_node *doc, struct lnetctl_node *missing)
 {
 	struct lnetctl_node *list = lnetctl_find(doc, "tally"), *n;
@@ -198,7 +204,9 @@ static int take_groups(struct measure *m, struct lnetctl_node *missing)
 	return rc;
 }
 
-/* The reply names at most a thousand nodes that did not reply. */
+/*
+ * Takes the sample of a tree. The reply names at most a thousand of the nodes that did not reply.
+ */
 static int take_tree(struct measure *m, struct lnetctl_node *missing)
 {
 	int rc;
@@ -297,7 +305,10 @@ static void catch_signals(void)
 	sigaction(SIGTERM, &act, NULL);
 }
 
-/* Waits for the next sample; the interval of samples does not depend on their duration. */
+/*
+ * Waits for the time of the next sample. So the interval does not depend on the duration of a
+ * sample.
+ */
 static void until(const struct timespec *next)
 {
 	while (!interrupted && clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, next, NULL) == EINTR)

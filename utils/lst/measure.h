@@ -7,34 +7,38 @@
 
 struct measure {
 	bool json, yaml, live, pairs, rails, record;
-	bool tree;			/* nodes of the tree, not of groups */
-	const char *file;		/* of the history; NULL: the default */
+	bool tree;			/* samples of the nodes of a tree, and not of groups */
+	const char *file;		/* file of the history; NULL: the default */
 	const char *batch;		/* NULL: all */
 	const char *target;		/* group or NIDs; NULL: all nodes */
-	long long test, wait, interval, count;	/* interval 0: once; count -1: no end */
+	long long test, wait, interval, count;	/* interval 0: one sample; count -1: no end */
 	/* while it runs */
 	struct lnetctl_node *sample;
-	int64_t time_ns, begin_ns;	/* wall clock; of the sample, of the first sample */
-	struct seen *seen;		/* nodes, and the time of the last reply of each */
+	/* wall-clock times of the sample, and of the first sample */
+	int64_t time_ns, begin_ns;
+	struct seen *seen;		/* nodes, with the time of each node's last reply */
 	size_t nr_seen;
 	unsigned int nr_asked, nr_missing;	/* nodes of this sample */
 	uint64_t id;			/* in the history */
 	char session[NAME_MAX_LEN];	/* its name, for the history */
 };
 
-/* measure.c. 0, or -1 after a message; nodes missing in the last sample are a failure. */
+/*
+ * measure.c: returns 0, or -1 after a message. It is a failure if nodes are missing in the last
+ * sample.
+ */
 int measure(struct measure *m);
-/* Frees m->sample and takes a new one; -errno. */
+/* Frees m->sample and takes a new sample. Returns 0 or -errno. */
 int measure_take(struct measure *m);
 void measure_free(struct measure *m);
 /* Prints the missing nodes of the sample, with the reason and the time since their last reply. */
 void measure_print_missing(const struct measure *m, FILE *out);
 
-/* live.c: a line for each test and sample, or the screen. */
+/* live.c: prints a line for each test and sample, or updates the screen. */
 void live_line(struct measure *m, const struct lnetctl_node *before);
 void live_screen(struct measure *m, const struct lnetctl_node *before);
 
-/* history_write.c: stores the measurement. 0, or -1 after a message. */
+/* history_write.c: these functions store the measurement. They return 0, or -1 after a message. */
 int history_begin(struct measure *m);
 int history_sample(struct measure *m);
 int history_end(struct measure *m);

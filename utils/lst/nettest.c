@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * lst nettest, lst pattern --topo: exchanges among all nodes of a group in several topologies. Node
- * 0 measures; lst reads its results while it runs, and prints them as nettest does.
+ * The commands lst nettest and lst pattern --topo. They run exchanges among all nodes of a group in
+ * several topologies. Node 0 measures. lst reads the results of node 0 during the run, and prints
+ * them as the program nettest does.
  */
 #include <errno.h>
 #include <signal.h>
@@ -13,8 +14,8 @@
 #include "utils/lib/nt.h"
 
 #define PAUSE_MS	250
-#define LOST_MAX	3	/* consecutive readings without a reply of node 0 */
-#define WAIT_S		10	/* for a reply of a node */
+#define LOST_MAX	3	/* maximum consecutive reads without a reply of node 0 */
+#define WAIT_S		10	/* seconds to wait for the reply of a node */
 
 struct tour {
 	struct nt_words words;
@@ -281,7 +282,7 @@ int verb_nettest(int argc, char **argv)
 
 /* ---- pattern --topo -------------------------------------------------------------------------- */
 
-/* The arguments of nettest as options, and the selection of patterns. */
+/* Options for the arguments of nettest, and for the selection of patterns. */
 static const struct option options[] = {
 	{ "group", required_argument, NULL, 'g' }, { "topo", required_argument, NULL, 't' },
 	{ "dir", required_argument, NULL, 'd' },   { "unit", required_argument, NULL, 'u' },

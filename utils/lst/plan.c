@@ -6,7 +6,9 @@
 
 enum kind { NUMBER, BYTES, TIME, CHECK, MAP };
 
-/* Each may also be an option. The console checks the values: it has the ranges. */
+/*
+ * Each argument may also be given as an option. The console has the ranges, and checks the values.
+ */
 static const struct row {
 	const char *name, *word;
 	enum kind kind;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* lst plot: a stored measurement as a picture, drawn by gnuplot. */
+/* The command lst plot. gnuplot draws a stored measurement as a picture. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -14,7 +14,7 @@
 #define NODES_MAX	1024
 #define LABEL_SIZE	160
 
-/* Names of lines, or of nodes, in order of appearance. */
+/* The names of curves, or of nodes, in the order in which they appear. */
 struct names {
 	char (*name)[LABEL_SIZE];
 	size_t nr, max;
@@ -26,7 +26,7 @@ struct plot {
 	FILE *out;			/* gnuplot's script */
 };
 
-/* Removes all but plain text for gnuplot, as any user may have written the file. */
+/* Removes characters that gnuplot could interpret, because any user may have written the file. */
 static void label_clean(char *label)
 {
 	for (; *label; label++)
@@ -87,7 +87,10 @@ static u64 bucket_end_ns(unsigned int bucket)
 	return bucket ? (u64)(8 + (bucket - 1) % 8 + 1) << (octave - 3) : 512;
 }
 
-/* Writes the fraction of times up to each value; the last value is the exact maximum. */
+/*
+ * Writes for each value the fraction of times up to that value. The last value is the exact
+ * maximum.
+ */
 static void cdf_data(const struct plot *p, const struct lst_tally *t, size_t series)
 {
 	u64 sum = 0;
@@ -136,7 +139,7 @@ static int plot_cdf(struct plot *p, struct names *names)
 
 /* ---- rates over time ----------------------------------------------------------------------- */
 
-/* Names a rail of a test, or the test if rails are not known. */
+/* Writes the name of a rail of a test. If the rails are unknown, writes the name of the test. */
 static void rate_label(const struct lnetctl_node *item, char label[LABEL_SIZE])
 {
 	char name[TEST_NAME_SIZE];
@@ -155,7 +158,10 @@ static const struct lnetctl_node *rate_items(const struct lnetctl_node *sample)
 	return rails && rails->first ? rails : lnetctl_find(sample, "tally");
 }
 
-/* Adds up all items with @label, as several clients may have a rail of one name. False: none. */
+/*
+ * Adds up the bytes of all items with @label. Several clients may have rails of the same name.
+ * False: no item has the label.
+ */
 static bool label_bytes(const struct lnetctl_node *sample, const char *label, u64 *bytes)
 {
 	const struct lnetctl_node *item = rate_items(sample);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Printing and parsing shared by commands of lst: failed nodes, names, NIDs, numbers. */
+/* Printing and parsing for the commands of lst: failed nodes, names, NIDs, numbers. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -21,7 +21,9 @@ const char *text(const struct lnetctl_node *map, const char *key)
 	return found ? found : "";
 }
 
-/* The text for a node's error; in a self-test ESTALE and EACCES have special meanings. */
+/*
+ * Returns the text for an error of a node. ESTALE and EACCES have special meanings in a self-test.
+ */
 const char *error_text(int err)
 {
 	switch (err) {
@@ -36,7 +38,7 @@ const char *error_text(int err)
 	}
 }
 
-/* True if the node has no portal for self-tests. */
+/* Does the node have no portal for self-tests? */
 static bool is_without(const struct lnetctl_node *e)
 {
 	return number(e, "errno") == ENOENT && !strcmp(text(e, "remote"), "false");
@@ -77,7 +79,7 @@ bool name_ok(const char *name, const char *what)
 	return false;
 }
 
-/* Skips a process ID, as all nodes have the same one. */
+/* Returns @id without the process ID, which is the same for all nodes. */
 static const char *without_pid(const char *id)
 {
 	return strncmp(id, "12345-", 6) ? id : id + 6;

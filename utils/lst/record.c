@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The file of the history: appends, reads and purges records, safe against killed writers. */
+/*
+ * The file of the history. This code appends, reads and purges records, and tolerates that a writer
+ * is killed.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -13,7 +16,7 @@
 
 #define RECORD_MAX	(256u << 20)	/* bytes of a record's text */
 
-/* Numbers are little endian. UTF-8 text never contains 0xff. */
+/* Begin of a record. UTF-8 text never contains the byte 0xff. All numbers are little endian. */
 static const unsigned char magic[4] = { 0xff, 'L', 'S', 'T' };
 
 #define HEAD_SIZE	68
@@ -62,7 +65,7 @@ static void encode(unsigned char *to, const struct record *r)
 	field_encode(to + AT_CRC, record_crc32c(to + AT_LEN, HEAD_SIZE - AT_LEN + r->len), 4);
 }
 
-/* Returns the length of the record that begins at @from; 0: there is none. */
+/* Decodes the record at @from and returns its length. 0: there is no record. */
 static size_t record_decode(const unsigned char *from, size_t left, struct record *r)
 {
 	uint64_t len;
@@ -195,7 +198,10 @@ int record_path(const char *file, char *path, size_t size)
 	return (size_t)len < size ? 0 : -ENAMETOOLONG;
 }
 
-/* Opens and locks the file. Another process may have replaced it before the lock, so check. */
+/*
+ * Opens and locks the file. Before it is locked, another process may replace the file, so the
+ * function checks for this.
+ */
 static int open_locked(const char *path)
 {
 	char dir[4096];
@@ -276,7 +282,7 @@ int record_append(const char *path, struct record *r)
 		rc = new_id(fd, r);
 	if (!rc)
 		rc = write_record(fd, r);
-	/* After an error such as a full disk, remove a partial record. */
+	/* An error such as a full disk may leave a partial record, which is removed. */
 	if (rc) {
 		r->id = id;
 		if (ftruncate(fd, end) && rc != -ENOSPC)

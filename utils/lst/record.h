@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The file of the history: consecutive records, each with a checksum. Writers append under a lock,
- * or replace the whole file; readers skip torn or damaged records.
+ * The file of the history. It consists of records, each with a checksum. Writers append records
+ * under a lock, or replace the whole file. Readers skip truncated or damaged records.
  */
 #ifndef LST_RECORD_H
 #define LST_RECORD_H
@@ -33,17 +33,23 @@ struct records {
 	uint64_t last_id;
 };
 
-/* "": no such file. NULL @file: $LST_HISTORY, else under $XDG_STATE_HOME or ~/.local/state. */
+/*
+ * Writes the path of the history: @file, $LST_HISTORY, or else a file below $XDG_STATE_HOME or
+ * ~/.local/state. The path is "" if there is no such file.
+ */
 int record_path(const char *file, char *path, size_t size);
-/* Without a file there are no records. 0 or -errno. */
+/* Reads all records. A missing file counts as a file without records. Returns 0 or -errno. */
 int records_read(const char *path, struct records *rs);
 void records_free(struct records *rs);
 /*
- * Appends a record. If @r->id is 0, assigns the ID of a new measurement. Creates a missing
- * directory. Returns 0, or -errno if nothing was appended.
+ * Appends a record, and creates a missing directory. If @r->id is 0, assigns it the ID of a new
+ * measurement. Returns 0, or -errno if nothing was appended.
  */
 int record_append(const char *path, struct record *r);
-/* Removes the records for which @purge is true, and frees their space. -errno: no change. */
+/*
+ * Removes the records for which @purge returns true, and shortens the file. Returns 0, or -errno if
+ * nothing was changed.
+ */
 int records_purge(const char *path, bool (*purge)(const struct record *r, void *arg), void *arg,
 		  size_t *nr);
 

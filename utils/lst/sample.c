@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tallies from documents: their mean, deviation, percentiles and rates, and their tables. */
+/*
+ * Reads tallies from documents. Computes mean, deviation, percentiles and rates, and prints tables.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,7 +91,10 @@ static u64 square_root(u128 x)
 	return root;
 }
 
-/* Uses the mean in whole ns: differences are small, and the result has no rounding error. */
+/*
+ * Computes the standard deviation with the mean in whole ns. The result then has no rounding error,
+ * and differs little from the exact one.
+ */
 static u64 deviation(const struct lst_tally *t)
 {
 	u128 sum = u128_of(t->sum_ns), n = t->nr_times, mean = sum / n;
@@ -279,7 +284,10 @@ static void print_times(const struct table *table, const struct lnetctl_node *li
 	}
 }
 
-/* Some nodes report no rails. The columns are the keys of the first rail. */
+/*
+ * Prints the table of rails. Some nodes report no rails. The columns are the keys of the first
+ * rail.
+ */
 void sample_print_rails(const struct lnetctl_node *sample, FILE *out)
 {
 	const struct lnetctl_node *list = lnetctl_find(sample, "rails"), *rail, *head;
@@ -298,7 +306,7 @@ void sample_print_rails(const struct lnetctl_node *sample, FILE *out)
 	}
 }
 
-/* The first wrong data that each node found in a test. */
+/* Prints the first wrong data that each node found in a test. */
 static void print_found(const struct lnetctl_node *tally, FILE *out)
 {
 	const struct lnetctl_node *item, *list, *f;
@@ -318,7 +326,7 @@ static void print_found(const struct lnetctl_node *tally, FILE *out)
 	}
 }
 
-/* "no error", "1 error", "2 errors" */
+/* Prints a number with its noun: "no error", "1 error", "2 errors". */
 static void print_number(FILE *out, u64 nr, const char *what, const char *end)
 {
 	if (nr)
@@ -327,7 +335,7 @@ static void print_number(FILE *out, u64 nr, const char *what, const char *end)
 		fprintf(out, "no %s%s", what, end);
 }
 
-/* Prints the effect of faults on each test, for nodes that report their retries. */
+/* Prints the effects of faults on each test, for nodes that report their retries. */
 static void print_faults(const struct lnetctl_node *tally, FILE *out)
 {
 	const struct lnetctl_node *item;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Commands of lst on sessions, and the query for the session of a node. */
+/* The commands of lst for sessions, and the query of a node for its session. */
 #include <errno.h>
 #include <limits.h>
 #include <pwd.h>
@@ -11,7 +11,7 @@
 #define LEASE_MIN	4	/* seconds */
 #define LEASE_MAX	3600
 
-/* user@host, each truncated to 15 bytes. */
+/* Writes the default name, user@host. Both parts are truncated to 15 bytes. */
 static void name_default(char name[NAME_MAX_LEN])
 {
 	const struct passwd *user = getpwuid(getuid());
@@ -21,7 +21,7 @@ static void name_default(char name[NAME_MAX_LEN])
 	snprintf(name, NAME_MAX_LEN, "%.15s@%.15s", user ? user->pw_name : "", host);
 }
 
-/* Only bit 0 is known: bulk of any length. */
+/* Reads the features. Only bit 0 is known, which allows bulk of any length. */
 static bool features_of(const char *env, unsigned long *feats)
 {
 	char *end = NULL;

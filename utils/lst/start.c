@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* lst run --together: starts all clients at one time, and measures the differences. */
+/*
+ * The command lst run --together. It starts all clients at one time, and measures the differences.
+ */
 #include <string.h>
 #include <time.h>
 #include "lst.h"
 
-#define LATE_NS		50000000	/* wait after the start time, and between two queries */
+#define LATE_NS		50000000	/* pause after the start time, and between two queries */
 #define TRIES		40
-#define BUCKETS		21		/* of lateness: below 1 us, 2 us, 4 us, ... 1 s, above */
+#define BUCKETS		21		/* of lateness: below 1 us, 2 us, ... 1 s, and above */
 
 static void wait_ns(int64_t ns)
 {
@@ -16,7 +18,9 @@ static void wait_ns(int64_t ns)
 		;
 }
 
-/* Counts nodes by their deviation from the start time; the bound doubles with each row. */
+/*
+ * Prints how many nodes have which deviation from the start time. The bound doubles with each row.
+ */
 static void print_histogram(const struct lnetctl_node *nodes)
 {
 	unsigned int nr[BUCKETS + 1] = { 0 }, i;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* lst stat and show_error: rates from counters of nodes, and nodes with errors. */
+/* The commands lst stat and lst show_error: rates from counters of nodes, and nodes with errors. */
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
@@ -14,11 +14,11 @@ struct stat_opt {
 	unsigned int what, dirs, sums;	/* bits of the enum above */
 	bool lnet, rpc, mbs;
 	long long wait, delay, count;
-	bool beyond;			/* tallies of tests, which stock does not have */
+	bool beyond;			/* show tallies of tests, which stock does not have */
 	struct measure m;
 };
 
-/* Over the nodes of a target. */
+/* Sum, minimum and maximum over the nodes of a target. */
 struct sum {
 	double all, min, max;
 	unsigned int nr;
@@ -59,7 +59,7 @@ static void sum_add(struct sum *s, double value)
 	s->nr++;
 }
 
-/* Counters of LNet messages have 32 bits and may wrap. */
+/* Returns the increase of a counter. Counters of LNet messages are 32-bit numbers and may wrap. */
 static double delta(const struct lnetctl_node *now, const struct lnetctl_node *before,
 		    const char *name, bool narrow)
 {
@@ -68,7 +68,7 @@ static double delta(const struct lnetctl_node *now, const struct lnetctl_node *b
 	return narrow ? (double)(uint32_t)diff : (double)diff;
 }
 
-/* Per second of the node's clock. */
+/* Returns rates per second of the nodes' clocks. */
 static struct sum node_rates_sum(const struct lnetctl_node *now, const struct lnetctl_node *before,
 				 const char *name, bool narrow)
 {
@@ -236,7 +236,7 @@ static bool stat_option(struct stat_opt *o, int c)
 	return option_beyond(o, c);
 }
 
-/* The defaults are all nodes, and one sample. */
+/* Runs lst stat with options of this project. By default, it takes one sample of all nodes. */
 static int beyond(struct stat_opt *o, int nr, char **targets)
 {
 	struct measure *m = &o->m;

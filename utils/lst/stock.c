@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Requests to stock's self-test: checks their arguments, and sends each by its ioctl. */
+/*
+ * Requests to stock's self-test. Checks the arguments of each request, and sends it by its ioctl.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -61,8 +63,9 @@ const char *stock_state(int state)
 }
 
 /*
- * The structure has a 4-byte NID and the process ID. Stock's module writes the first bytes of a
- * 20-byte NID in their place. The module of this project writes the fields of the structure.
+ * Writes the ID of a node. The struct has a 4-byte NID and the process ID. Stock's module writes
+ * the first bytes of a 20-byte NID to these two fields. The module of this project writes a NID and
+ * a process ID.
  */
 const char *stock_id(const struct lnet_lst_id *id, char text[LNET_IDSTR_SIZE])
 {
@@ -79,7 +82,7 @@ const char *stock_id(const struct lnet_lst_id *id, char text[LNET_IDSTR_SIZE])
 
 /* ---- arguments ------------------------------------------------------------------------------- */
 
-/* The argument after @at, or the first one if @at is NULL; NULL: no further one. */
+/* Returns the argument after @at, or the first argument if @at is NULL. NULL: there is none. */
 static const char *word_after(const struct request *r, const char *at)
 {
 	at = (at ? at : r->text) + strlen(at ? at : r->text) + 1;
@@ -110,7 +113,7 @@ int32_t stock_number(const struct stock_call *c, const char *name, int32_t other
 	return *value ? (int32_t)strtol(value, NULL, 10) : other;
 }
 
-/* Addresses of stock's console have 32 bits. */
+/* Reads the NIDs of the request. Stock's console supports only 32-bit addresses. */
 static int ids_read(struct stock_call *c)
 {
 	const char *pos = NULL, *text;
@@ -170,7 +173,10 @@ static const struct verb {
 	{ "stat", " group nid wait ", stock_stat },
 };
 
-/* NULL: stock does not have the verb or an argument; the function has printed it. */
+/*
+ * Finds the verb of the request. NULL: stock does not have the verb or an argument, and the
+ * function has printed an error.
+ */
 static const struct verb *stock_verb_find(const struct request *r)
 {
 	const struct verb *v = verbs, *end = verbs + sizeof(verbs) / sizeof(verbs[0]);

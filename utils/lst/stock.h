@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The console of stock's self-test. It translates requests of this program to stock's ioctls, and
- * stock's replies to the documents of this project's console.
+ * The console of stock's self-test. This code converts requests of lst to stock's ioctls, and the
+ * replies to the documents that the console of this project sends.
  */
 #ifndef LST_STOCK_H
 #define LST_STOCK_H
@@ -18,7 +18,7 @@ struct nlmsghdr;
 struct nl_msg;
 typedef void (*stock_reply_fn)(const struct nlmsghdr *h, void *arg);
 
-/* Two calls to a module. Both return 0 or -errno. Tests implement them without the kernel. */
+/* The two calls to a module. Both return 0 or -errno. Tests replace them, and need no kernel. */
 struct stock_door {
 	/* One operation of ioctl 63. */
 	int (*ask)(void *arg, uint32_t op, const void *args, uint32_t len);
@@ -29,9 +29,11 @@ struct stock_door {
 };
 extern const struct stock_door stock_kernel_door;
 
-/* True if the kernel has a self-test, but not the device of this project. */
+/* Does the kernel have a self-test, but not the device of this project? */
 bool stock_is_loaded(void);
-/* As request_send(). -EOPNOTSUPP after a message: stock has no such command or option. */
+/*
+ * As request_send(). -EOPNOTSUPP: stock has no such command or option, and a message was printed.
+ */
 int stock_send(const struct stock_door *door, const struct request *r, struct lnetctl_node **doc);
 
 /* A request in progress. */
@@ -48,12 +50,15 @@ struct stock_call {
 };
 
 int stock_ask(struct stock_call *c, uint32_t op, const void *args, size_t len);
-/* The value of the next argument @name after @pos. @pos starts as NULL. NULL: no further one. */
+/*
+ * Returns the value of the next argument @name after *@pos. *@pos is NULL at first. NULL: there is
+ * none.
+ */
 const char *stock_word(const struct stock_call *c, const char *name, const char **pos);
 const char *stock_text(const struct stock_call *c, const char *name);	/* "" if missing */
 int32_t stock_number(const struct stock_call *c, const char *name, int32_t other);
 
-/* The name of @state, for example "Active" for 1. */
+/* Returns the name of @state, for example "Active" for 1. */
 const char *stock_state(int state);
 const char *stock_id(const struct lnet_lst_id *id, char text[LNET_IDSTR_SIZE]);
 
@@ -65,7 +70,7 @@ int stock_new_session(struct stock_call *c);
 int stock_end_session(struct stock_call *c);
 int stock_show_session(struct stock_call *c);
 int stock_list_group(struct stock_call *c);
-/* The number of nodes, or -errno. */
+/* Both functions return the number of nodes, or -errno. */
 int stock_nodes_session(struct stock_call *c);
 int stock_nodes_group(struct stock_call *c, const char *name);
 

@@ -5,11 +5,11 @@
 #include <string.h>
 #include "stock.h"
 
-#define BATCHES_MAX	65536	/* limit if the list of a module has no end */
+#define BATCHES_MAX	65536	/* bound, in case the list of a module has no end */
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
-/* The name of batch @index; -ENOENT: there is no such batch. */
+/* Reads the name of batch number @index. -ENOENT: there is no such batch. */
 static int batch_name_at(struct stock_call *c, int index, char name[LNET_LST_NAME + 1])
 {
 	struct lnet_lst_list a = { c->key, index, LNET_LST_NAME, 0, STOCK_AT(name) };
@@ -78,7 +78,7 @@ static int side_nodes(struct stock_call *c, struct lnetctl_node *map, struct lne
 	return rc;
 }
 
-/* Stock reports the nodes of a side, but not the name of its group. */
+/* Shows one side of a test. Stock reports the nodes of a side, but not the name of its group. */
 static int side_show(struct stock_call *c, struct lnetctl_node *test,
 		     struct lnet_lst_batch_info *a, const struct lnet_lst_counts *counts)
 {

@@ -13,7 +13,7 @@
 #include <uapi/lnet_nl.h>
 #include "stock.h"
 
-#define WAIT_SECONDS	60	/* for nodes that do not respond to the end of a session */
+#define WAIT_SECONDS	60	/* maximum wait for nodes that do not respond to end_session */
 
 /* ---- the kernel's family --------------------------------------------------------------------- */
 
@@ -38,7 +38,7 @@ static int on_end(struct nl_msg *msg, void *arg)
 	struct talk *t = arg;
 
 	t->done = true;
-	/* The last message of a dump contains the status. */
+	/* The last message of a dump contains its status. */
 	if (h->nlmsg_type == NLMSG_DONE && (size_t)nlmsg_datalen(h) >= sizeof(t->rc))
 		memcpy(&t->rc, nlmsg_data(h), sizeof(t->rc));
 	return NL_STOP;
@@ -54,7 +54,7 @@ static int on_talk_error(struct sockaddr_nl *from, struct nlmsgerr *e, void *arg
 	return NL_STOP;
 }
 
-/* 0 or -errno, which is the errno of the library's last system call. */
+/* Opens a socket. Returns 0, or -errno of the library's last system call. */
 static int stock_socket_open(struct nl_sock *sk, uint32_t key, struct talk *t)
 {
 	struct timeval wait = { .tv_sec = WAIT_SECONDS };
@@ -114,7 +114,7 @@ static bool text_put(struct nl_msg *msg, const char *text)
 	return !nla_put_string(msg, LNET_NLA_VALUE, text);
 }
 
-/* The body of a request for a new session. */
+/* Appends the body of a request for a new session. */
 static bool session_put(struct stock_call *c, struct nl_msg *msg)
 {
 	struct nlattr *list = nla_nest_start(msg, LNET_NLA_LIST);
@@ -133,7 +133,7 @@ static bool status_put(struct nl_msg *msg, const char *state)
 	       nla_nest_end(msg, list) >= 0;
 }
 
-/* The body of a request for the nodes of the group @name in all states. */
+/* Appends the body of a request for the nodes of group @name in all states. */
 static bool group_body_append(struct nl_msg *msg, const char *name)
 {
 	struct nlattr *all = nla_nest_start(msg, LNET_NLA_LIST), *one, *list;
@@ -160,7 +160,7 @@ static struct nl_msg *stock_message_new(int flags, int cmd, uint8_t version)
 	return NULL;
 }
 
-/* Sends @msg, which it frees, from port @key (0: any). */
+/* Sends @msg from port @key (0: any port), and frees it. */
 static int console_talk(struct stock_call *c, struct nl_msg *msg, int32_t key,
 			stock_reply_fn on_reply, void *arg)
 {
@@ -182,7 +182,7 @@ struct session {
 
 enum { NAME = 2, KEY, STAMP, NID, NODES, SESSION_MAX = NODES };
 
-/* Skips the first message of a reply: it contains the keys, and no values. */
+/* Reads the values of a message. False for the first message of a reply, which has only keys. */
 static bool values_read(const struct nlmsghdr *h, struct nlattr **a, int max)
 {
 	return !(h->nlmsg_flags & NLM_F_CREATE) &&
@@ -209,7 +209,7 @@ static void session_read(const struct nlmsghdr *h, void *arg)
 		s->nodes = nla_get_u16(a[NODES]);
 }
 
-/* 0; -ESRCH: no session exists; or another -errno. */
+/* Finds the session. Returns 0, -ESRCH if there is no session, or another -errno. */
 static int session_find(struct stock_call *c, struct session *s)
 {
 	struct nl_msg *msg = stock_message_new(NLM_F_DUMP, LNET_LST_CMD_SESSIONS, 1);
@@ -221,8 +221,8 @@ static int session_find(struct stock_call *c, struct session *s)
 }
 
 /*
- * If a session exists, stock ends it also without REPLACE, and does not create a new one. So this
- * function sends no request without @force if a session exists.
+ * Creates a session. If a session exists, stock ends it also without REPLACE, and creates no new
+ * one. So without @force, this function sends no request if a session exists.
  */
 int stock_new_session(struct stock_call *c)
 {
@@ -241,7 +241,7 @@ int stock_new_session(struct stock_call *c)
 	return -ENOMEM;
 }
 
-/* Stock does not check the key, so this function checks it. */
+/* Ends the session. Stock does not check the key, so this function checks it. */
 int stock_end_session(struct stock_call *c)
 {
 	struct session s;
@@ -334,7 +334,7 @@ static void group_read(const struct nlmsghdr *h, void *arg)
 	}
 }
 
-/* Reads the group @name with its nodes. -ENOENT: no such group. */
+/* Reads the group @name with its nodes. -ENOENT: there is no such group. */
 static int group_find(struct stock_call *c, const char *name, struct groups *g)
 {
 	struct nl_msg *msg = stock_message_new(NLM_F_DUMP, LNET_LST_CMD_GROUPS, 1);
@@ -365,7 +365,7 @@ static int names_find(struct stock_call *c, struct groups *g)
 	return rc == -ENOENT ? 0 : rc;
 }
 
-/* Without a name: all groups and their nodes. */
+/* Reads all groups with their nodes, for a request without a name. */
 static int all_find(struct stock_call *c, struct groups *g)
 {
 	struct lnetctl_node *all = lnetctl_add_map(NULL, NULL), *n;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Requests to stock's self-test with one result per node, in a list of the caller. */
+/*
+ * Requests to stock's self-test that have one result per node. The caller provides the list of
+ * results.
+ */
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -8,7 +11,7 @@
 
 /* ---- results --------------------------------------------------------------------------------- */
 
-/* Room for the payloads of all operations. */
+/* A result, with memory for the payload of any operation. */
 struct stock_result {
 	struct lnet_lst_result r;
 	uint8_t more[sizeof(struct lnet_lst_counters)];
@@ -19,7 +22,9 @@ static const void *payload_of(const struct stock_result *result)
 	return (const char *)result + LNET_LST_RESULT_PAYLOAD;
 }
 
-/* Creates a list of @nr results at c->head. 0; -ENOMEM; a negative @nr is returned. */
+/*
+ * Creates a list of @nr results at c->head. Returns 0 or -ENOMEM. If @nr is negative, returns @nr.
+ */
 static int results_make(struct stock_call *c, int nr)
 {
 	uint64_t before = STOCK_AT(&c->head);
@@ -42,19 +47,19 @@ static int results_make(struct stock_call *c, int nr)
 	return 0;
 }
 
-/* False: the console had no node for the item. */
+/* Did the console fill in the result? If not, it had no node for this item of the list. */
 static bool result_is_filled(const struct stock_result *result)
 {
 	return result->r.peer.nid != 0;
 }
 
-/* A positive errno; stock's module writes negative ones for errors of a transfer. */
+/* Returns a positive errno. For errors of a transfer, stock's module writes a negative errno. */
 static int error_of(const struct stock_result *result)
 {
 	return result->r.rpc_errno ? abs(result->r.rpc_errno) : result->r.remote_errno;
 }
 
-/* Writes the nodes that failed while @doing; returns how many results have no error. */
+/* Shows the nodes that failed while @doing. Returns the number of results without an error. */
 static int errors_show(struct stock_call *c, const char *doing)
 {
 	struct lnetctl_node *seq = NULL, *map;
@@ -78,7 +83,7 @@ static int errors_show(struct stock_call *c, const char *doing)
 	return nr_good;
 }
 
-/* Calls @show for each result, with an item of the list "nodes". */
+/* Adds an item to the list "nodes" for each result, and calls @show with it. */
 static int result_nodes_show(struct stock_call *c, void (*show)(struct lnetctl_node *map,
 								const struct stock_result *result))
 {
@@ -227,7 +232,7 @@ static int bulk_read(const struct stock_call *c, struct lnet_lst_test_add *a,
 	return 0;
 }
 
-/* The nodes of both groups send results. */
+/* Creates the list of results for a test. The nodes of both groups send results. */
 static int results_of_test(struct stock_call *c, const char *from, const char *to)
 {
 	int nr = stock_nodes_group(c, from), more = nr < 0 ? nr : stock_nodes_group(c, to);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* lst add_test: kind, clients, servers and number of requests of a test. */
+/* The command lst add_test: kind, clients, servers and number of requests of a test. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #define MTU 1048576
 
-/* The value of "NAME=VALUE" for @name or @letter, else NULL. */
+/* Returns the value if @word is "NAME=VALUE" with the name @name or @letter, else NULL. */
 static const char *test_word_value(const char *word, const char *name, const char *letter)
 {
 	size_t len = strcspn(word, "=");
@@ -38,7 +38,7 @@ static bool test_size_parse(const char *in, long long *size)
 	return false;
 }
 
-/* The number of a check, 0: unknown. */
+/* Returns the number of a check. 0: unknown name. */
 static int check_parse(const char *name)
 {
 	static const char *const checks[] = { "none", "simple", "full", "discard" };
@@ -163,7 +163,7 @@ static bool test_option(struct test *t, struct request *r, int c)
 	return false;
 }
 
-/* Prints which object is unknown or unsuitable. */
+/* Prints an error that names the unknown or unsuitable object. */
 static void add_failed(int rc, const struct test *t)
 {
 	if (rc == -ENOENT && !is_there("list_batch", t->batch))
@@ -202,13 +202,16 @@ static int send_test(struct request *r, const struct test *t)
 	return rc ? -1 : 0;
 }
 
-/* Options that only tests of this project have. */
+/* The options that only tests of this project have. */
 #define OWN_OPTIONS \
 	{ "time", required_argument, NULL, 0 }, { "warmup", required_argument, NULL, 0 }, \
 	{ "rate", required_argument, NULL, 0 }, { "lost-after", required_argument, NULL, 0 }, \
 	{ "two-way", no_argument, NULL, 0 }
 
-/* Reads options up to the first other argument; *@own counts those that stock does not have. */
+/*
+ * Reads options up to the first argument that is no option. *@own counts the options that stock
+ * does not have.
+ */
 static bool take_options(struct test *t, struct request *r, int argc, char **argv,
 			 const struct option *options, unsigned int *own)
 {
@@ -224,7 +227,7 @@ static bool take_options(struct test *t, struct request *r, int argc, char **arg
 	return true;
 }
 
-/* @verb: the request to the console. */
+/* Adds a test. @verb is the request to the console. */
 static int test_command_add(const char *verb, int argc, char **argv)
 {
 	static const struct option options[] = { { "batch", required_argument, NULL, 'b' },
@@ -260,7 +263,10 @@ int tree_test(int argc, char **argv)
 	return test_command_add("tree_test", argc, argv);
 }
 
-/* Adds a test between the nodes of one group, or to those of another group, by a named pattern. */
+/*
+ * Adds a test with a named pattern. It sends between the nodes of one group, or from these to
+ * another group.
+ */
 int verb_pattern(int argc, char **argv)
 {
 	static const struct option options[] = { { "batch", required_argument, NULL, 'b' },

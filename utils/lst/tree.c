@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* lst tree: a session of many nodes, given by ranges and controlled over a tree. */
+/*
+ * The command lst tree: a session of many nodes, which ranges of NIDs define, and which a tree
+ * controls.
+ */
 #include <string.h>
 #include "lst.h"
 
@@ -15,7 +18,7 @@ static void print_nids(const struct lnetctl_node *doc, const char *list, const c
 		fprintf(stderr, "%s: %s\n", n->text ? n->text : "", why);
 }
 
-/* The console names at most a thousand nodes of each list. */
+/* Prints missing and rejected nodes. The console lists at most a thousand nodes of each kind. */
 unsigned int tree_print_missing(const struct lnetctl_node *doc)
 {
 	const struct lnetctl_node *tree = lnetctl_find(doc, "tree");
@@ -41,7 +44,7 @@ static int print_answer(const struct lnetctl_node *doc)
 	return tree_print_missing(doc) ? nodes_failed() : 0;
 }
 
-/* 0, or -1 after a message. */
+/* Sends a request. Returns 0, or -1 after a message. */
 static int tree_request(struct request *r, const char *what, const char *doing)
 {
 	struct lnetctl_node *doc = NULL;
@@ -134,7 +137,8 @@ static int tree_command_show(int argc, char **argv)
 static const struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
-	int words_max;			/* most arguments; -1: the command checks its arguments */
+	/* maximum arguments; -1: the command checks its arguments */
+	int words_max;
 } commands[] = { { "join", tree_command_join, -1 },
 		 { "add_test", tree_test, -1 },
 		 { "run", tree_command_run, 1 },

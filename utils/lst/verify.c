@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Compares the figures and the table in the history with newly computed ones. */
+/* Compares the values and the table in the history with values that are computed again. */
 #include <inttypes.h>
 #include <string.h>
 #include "history.h"

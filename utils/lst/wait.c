@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* lst wait: waits until a batch has ended at all nodes, and shows its progress. */
+/* The command lst wait: waits until a batch has ended at all nodes, and shows its progress. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,10 @@ static int batch_state_read(struct state *s)
 	return rc;
 }
 
-/* True: the test has no end, or counts do not define it (a time, or a map other than D:S). */
+/*
+ * Is the number of requests unknown? True if the test has no end, has a time limit, or has a map
+ * other than D:S.
+ */
 static bool test_is_open(const struct lnetctl_node *test)
 {
 	const struct lnetctl_node *plan = lnetctl_find(test, "plan");
@@ -46,7 +49,10 @@ static bool test_is_open(const struct lnetctl_node *test)
 	       number(plan, "ways") > 1;
 }
 
-/* Each client sends @loop requests in each of @concurrency parts to each of its servers. */
+/*
+ * Returns the number of requests of the test. Each client sends @loop requests in each of
+ * @concurrency parts to each of its servers.
+ */
 static u64 wanted_of(const struct lnetctl_node *test)
 {
 	const char *colon = strchr(text(test, "distribute"), ':');
