@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * nettest: processes started together by a launcher, with one node each, exchange messages in
- * several topologies; the first process prints the rates.
+ * The program nettest. A launcher starts several processes, which have one node each. The nodes
+ * exchange messages in several topologies, and the first process prints the rates.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -19,7 +19,7 @@
 struct program {
 	struct nt_words words;
 	struct launch launch;
-	bool launched;			/* by a launcher: launch_* may be called */
+	bool launched;			/* started by a launcher: launch_*() may be called */
 	struct names names;
 	struct node node;
 	struct nettest *nt;
@@ -143,7 +143,10 @@ static int wait_over(struct program *p)
 	return p->status;
 }
 
-/* Bytes that LNet counted and bytes of the test: LNet counts more if it retransmitted messages. */
+/*
+ * Prints the bytes that LNet counted, and the bytes of the test. LNet counts more bytes if it
+ * retransmitted messages.
+ */
 static void print_bytes(const struct program *p)
 {
 	struct nettest_sums sums;
@@ -225,8 +228,8 @@ static int report_begin(struct program *p)
 }
 
 /*
- * Finds the NIDs of all nodes. With a launcher, all nodes have buffers and interfaces before any
- * node knows the others; without one, barrier messages are repeated until they arrive.
+ * Finds the NIDs of all nodes. With a launcher, no node knows the others before all nodes have
+ * buffers and interfaces. Without a launcher, a node repeats barrier messages until they arrive.
  */
 static int program_begin(struct program *p, struct lnet_process *ids)
 {
@@ -259,7 +262,7 @@ static int program_serve(struct program *p)
 	if (!rc)
 		rc = program_run(p, ids);
 	engine_stop(p);
-	/* Other nodes may still wait for an ACK of this one. */
+	/* Other nodes may still wait for ACKs of this node. */
 	if (!rc && p->launched)
 		launch_barrier(&p->launch);
 	node_stop(&p->node);

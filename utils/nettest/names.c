@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The addresses of the nodes: those of lists; or on one machine, addresses of its loopback
- * interface; or with one node per machine, those of the machine.
+ * Finds the addresses of the nodes. If the arguments have lists of addresses, the nodes use these.
+ * If all nodes are on one machine, they use addresses of its loopback interface. If each machine
+ * has one node, the node uses the addresses of the machine.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -155,7 +156,7 @@ static bool nid_is_own(const struct ifaddrs *all, const char *nid)
 	return false;
 }
 
-/* Finds the one entry of the first list whose address this machine has. */
+/* Finds the entry of the first list whose address this machine has. There must be exactly one. */
 static int rank_find(const struct lists *lists, struct launch *l)
 {
 	struct ifaddrs *all;
@@ -214,7 +215,7 @@ static char *own_listed(const struct nt_words *w, const struct launch *l)
 
 /* ---- addresses of the machine ---------------------------------------------------------------- */
 
-/* Assigns each address of an interface that is up its own net: tcp, tcp1 and so on. */
+/* Assigns a separate net to each address of an interface that is up: tcp, tcp1 and so on. */
 static char *own_machine(void)
 {
 	char text[1024], addr[INET_ADDRSTRLEN], net[8] = "tcp";
@@ -242,7 +243,10 @@ static char *own_machine(void)
 	return NULL;
 }
 
-/* Every address of 127.0.0.0/8 is local; concurrent jobs use different ones. */
+/*
+ * Returns an address of 127.0.0.0/8. Each of these addresses is local. Concurrent jobs use
+ * different addresses.
+ */
 static char *own_loopback(const struct launch *l)
 {
 	char text[320];

@@ -30,7 +30,10 @@ static int interfaces_add(struct node *n, const char *own)
 	return rc;
 }
 
-/* All work follows from events, so the thread that receives the events does it. */
+/*
+ * Starts the node. All work follows from events, so the thread that receives the events does the
+ * work.
+ */
 int node_start(struct node *n, const char *own, u32 port, bool crowded)
 {
 	struct lnet_user_env_cfg env = { .mode = LNET_PROGRESS_SERVICE,

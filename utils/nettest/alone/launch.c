@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Without PMIx: nodes are only known from lists in the arguments. */
+/* The launcher without PMIx: nodes are known only from lists in the arguments. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Started by mpirun, srun or another launcher with PMIx, as one process of a job. */
+/* The launcher with PMIx, for example mpirun or srun: it started this process as one of a job. */
 #include <errno.h>
 #include <pmix.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ static int failed(const char *what, pmix_status_t status)
 	return -EIO;
 }
 
-/* Reads a number that the launcher provides for this process, or for the job. */
+/* Reads a number that the launcher defines for this process, or for the job. */
 static uint32_t launcher_number(const char *key, bool job, uint32_t otherwise)
 {
 	pmix_proc_t who = self;
