@@ -64,7 +64,7 @@ void lst_ranges_nid(const struct lst_ranges *r, u32 index, struct lnet_nid *nid)
 
 struct lst_place {
 	u32 head;			/* its index; LST_TREE_ROOT: the console */
-	u32 first, nr;			/* index of the row's first node; nodes of the row */
+	u32 first, nr;			/* first: index of the row's first node; nr: row length */
 	u32 depth;			/* 0: the console */
 	u32 parent;
 };

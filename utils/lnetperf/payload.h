@@ -23,8 +23,8 @@ void perf_payload_init(void);	/* called once, before the others */
 void perf_payload_fill(void *buf, u32 len, u64 id);
 bool perf_payload_good(const void *buf, u32 len, u64 id);
 /*
- * Is there a payload at @buf? Its length is at most @max. Returns the length, and stores the ID in
- * *@id. Returns 0 if there is none.
+ * Finds a payload of at most @max bytes at @buf. Returns its length, and stores its ID in *@id.
+ * Returns 0 if there is no payload.
  */
 u32 perf_payload_find(const void *buf, size_t max, u64 *id);
 /* Writes the pattern of memory that GETs read: @len bytes (a multiple of 8) from @offset on. */

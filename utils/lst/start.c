@@ -8,7 +8,7 @@
 
 #define LATE_NS		50000000	/* pause after the start time, and between two queries */
 #define TRIES		40
-#define BUCKETS		21		/* of lateness: below 1 us, 2 us, ... 1 s, and above */
+#define BUCKETS		21		/* rows for delays below 1 us, 2 us, ... 1 s, and above */
 
 static void wait_ns(int64_t ns)
 {
