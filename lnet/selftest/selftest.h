@@ -10,7 +10,9 @@
  *	batch.c start.c unit.c	batches of tests, their start, and the parts that run a test
  *	ping.c brw.c pattern.c	the tests that stock nodes have
  *	plan.[ch] plan.def map.c	plan of a drill, and which client sends to which server
- *	drill.[ch] slot.c offer.c drill_server.c	drills: creation, client, client's memory, server
+ *	drill.[ch]		creation of drills
+ *	slot.c offer.c		client of a drill, and its memory
+ *	drill_server.c		server of a drill
  *	rail.c			traffic of drills per pair of interfaces, and their health
  *	store.[ch] verify.c crc32c.[ch]	memory of drills, and its contents
  *	tally.[ch] tally.def	counts of a test

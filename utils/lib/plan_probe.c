@@ -102,8 +102,8 @@ static int ni_probe(struct plan *p, const struct lnetctl_node *ni, unsigned int 
 				"cannot add interface %s: the address is not on this machine", nid);
 	if (rc == -EADDRINUSE)
 		return ctl_fail(p->im.c, rc, "add", "import",
-				"cannot add interface %s: address and port are in use (another node "
-				"of this machine? see accept_port)",
+				"cannot add interface %s: address and port are in use (another "
+				"node of this machine? see accept_port)",
 				nid);
 	return 0;	/* other errors may affect only this process */
 }
