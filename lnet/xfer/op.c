@@ -204,7 +204,7 @@ static struct lnet_path *copy_path(struct lnet_pass *p, const struct lnet_op *op
 {
 	struct lnet_path *path = other_path(p, op, silent);
 
-	if (!path || lnet_ni_marked(path->ni, LNET_MARK(DRAINED)) ||
+	if (!path || lnet_ni_marked(path->ni, LNET_MARK(DRAINED)) || !lnet_ni_has_link(path->ni) ||
 	    (path->suspect_ns && path->liveness_ns <= silent->path->liveness_ns))
 		return NULL;
 	return path;
@@ -265,7 +265,8 @@ static u64 silent_ns(const struct lnet_path *path)
 
 static bool path_is_closed(const struct lnet_path *path)
 {
-	return lnet_ni_marked(path->ni, LNET_MARK(DRAINED)) || silent_ns(path) ||
+	return lnet_ni_marked(path->ni, LNET_MARK(DRAINED)) || !lnet_ni_has_link(path->ni) ||
+	       silent_ns(path) ||
 	       (lnet_path_is_routed(path) &&
 		!lnet_rec_value(path->pni->sh, lnet_route_usable(path)));
 }

@@ -178,11 +178,38 @@ static void test_answer_lost_elsewhere(void)
 	rails_end();
 }
 
+/* All messages on one rail are lost, and the NI of the other has no link: no hedge can be sent. */
+static void test_no_link(void)
+{
+	unsigned int tag, rail, loses;
+
+	for (loses = 0; loses < 2; loses++) {
+		rails_begin(NULL);
+		tag = rails_put(0, 1, 8, LNET_ACK, 0);
+		rails_run(RAILS_MS);
+		rail = rails.last.rail;
+		rails_link(0, !rail, false);
+		rails_run(RAILS_MS);
+		rails_on(loses ? 1 : 0, -1, RAILS_ANY, FATE_LOSE, LNET_OK, -1);
+		rails_on(loses ? 1 : 0, -1, RAILS_CORE, FATE_LOSE, LNET_OK, -1);
+		tag = rails_put(0, 1, 8, LNET_ACK, 0);
+		rails_run(NSEC_PER_SEC);
+		UNIT_EQUAL(rails.req[tag].on_rail[!rail], 0, "not without link");
+		CU_ASSERT(rails.req[tag].on_rail[rail] > 0);
+		rails_clear();
+		rails_link(0, !rail, true);
+		rails_run(20 * NSEC_PER_SEC);
+		UNIT_EQUAL(rails_done(tag), 1, "ends");
+		rails_end();
+	}
+}
+
 UNIT_SUITE(unresponsive,
 	{ "what outlasted a silence is no round trip", test_silence_is_no_rtt },
 	{ "a path that is slower now is not suspect for ever", test_slower },
 	{ "what pauses goes when a path is back", test_path_back },
 	{ "also if it was never silent", test_link_back },
 	{ "a long silence ends with the first path that is back", test_long_silence },
+	{ "lnd-015: no hedge uses an NI without link", test_no_link },
 	{ "an answer that was lost elsewhere is asked for where it lives",
 	  test_answer_lost_elsewhere })
