@@ -184,13 +184,17 @@ static u64 overdue_after(const struct lnet_pass *p, const struct lnet_op *op,
 	return max(patience_ns, min(ns, OVERDUE_TIMES * lnet_path_round_trip(path)));
 }
 
-/* The best path other than that of @att, in any state. NULL: none. */
+/*
+ * The best path other than that of @att, in any state. NULL: none. A peer that is not multi-rail
+ * sees one NI, so all attempts of a request to it use the same NI.
+ */
 static struct lnet_path *other_path(struct lnet_pass *p, const struct lnet_op *op,
 				    const struct lnet_att *att)
 {
+	struct lnet_ni *only = op->src_ni || op->peer->mr ? op->src_ni : att->path->ni;
 	struct lnet_select s = {
 		.peer = op->peer, .cpt = -1, .request = 1, .tried = op->tried,
-		.exclude = 1ULL << att->path->ix, .ni = op->src_ni,
+		.exclude = 1ULL << att->path->ix, .ni = only,
 		.pni = lnet_op_is_bound_to_dst(op) || !op->peer->mr ? op->dst_pni : NULL,
 	};
 	struct lnet_path *path = lnet_select(p->sh, &s);

@@ -219,6 +219,68 @@ static void test_single_rail_peer(void)
 	}
 }
 
+static const char *const two_nids[RAILS_NODES][RAILS_RAILS] = {
+	{ "10.0.0.1@tcp", "10.0.1.1@tcp" }, { "10.0.0.2@tcp", NULL },
+};
+
+/*
+ * lnt-045: node 0 has two NIs on the net of a peer that is not multi-rail. Failures lower the
+ * health of the sticky NI, and the other NI is at full health. All retries and further requests use
+ * the sticky NI nevertheless.
+ */
+static void test_sticky_on_two(void)
+{
+	static const enum lnet_outcome how[] = { LNET_LOCAL_TIMEOUT, LNET_LOCAL_DROPPED,
+						 LNET_LOCAL_ERROR, LNET_NETWORK_TIMEOUT };
+	struct rails_cfg cfg = { .nr_nodes = 2, .nr_shards = 1, .single = true, .nids = two_nids };
+	unsigned int i, k, tag, sticky;
+
+	for (i = 0; i < ARRAY_SIZE(how); i++) {
+		rails_begin(&cfg);
+		rails_tune(0, "retry_count", 3);
+		rails_put(0, 1, 8, LNET_ACK, 0);
+		rails_run(RAILS_MS);
+		sticky = rails.last.rail;
+		for (k = 0; k < 4; k++) {
+			rails_on(0, (int)sticky, RAILS_PUT, FATE_FAIL, how[i], 3);
+			tag = rails_put(0, 1, 8, LNET_ACK, 4 * NSEC_PER_SEC);
+			rails_run(RAILS_MS);
+			CU_ASSERT(atomic_read(&rails_ni(0, sticky)->health) < LNET_HEALTH_MAX);
+			UNIT_EQUAL(atomic_read(&rails_ni(0, !sticky)->health), LNET_HEALTH_MAX,
+				   "the other NI");
+			rails_run(4 * NSEC_PER_SEC);
+			rails_clear();
+			UNIT_EQUAL(rails.req[tag].status || !rails_done(tag), 0, "succeeds");
+			UNIT_EQUAL(rails.req[tag].on_rail[sticky], 4, "all by the sticky NI");
+			UNIT_EQUAL(rails.req[tag].on_rail[!sticky], 0, "none by the other");
+		}
+		rails_end();
+	}
+}
+
+/* lnt-045: a hedge does not reveal another NI either, for example if an ACK is late. */
+static void test_sticky_hedge(void)
+{
+	struct rails_cfg cfg = { .nr_nodes = 2, .nr_shards = 1, .single = true, .nids = two_nids };
+	unsigned int i, tag, sticky;
+
+	for (i = 0; i < 2; i++) {
+		rails_begin(&cfg);
+		rails_put(0, 1, 8, LNET_ACK, 0);
+		rails_run(RAILS_MS);
+		sticky = rails.last.rail;
+		rails_on((int)i, -1, i ? RAILS_ACK : RAILS_PUT, FATE_LOSE, LNET_OK, -1);
+		tag = rails_put(0, 1, 8, LNET_ACK, 0);
+		rails_run(NSEC_PER_SEC);
+		UNIT_EQUAL(rails.req[tag].on_rail[!sticky], 0, "none by the other NI");
+		rails_clear();
+		rails_run(20 * NSEC_PER_SEC);
+		UNIT_EQUAL(rails_done(tag), 1, "ends");
+		UNIT_EQUAL(rails.req[tag].on_rail[!sticky], 0, "none by the other NI");
+		rails_end();
+	}
+}
+
 /* stt-005, stt-010, stt-015: retries are counted by the end that failed, and by reason. */
 static void test_resend_counters(void)
 {
@@ -353,6 +415,9 @@ UNIT_SUITE(api,
 	{ "no common net", test_no_path },
 	{ "no connection: the errno states why", test_unconnected },
 	{ "the source asked for", test_source },
+	{ "lnt-045: a sticky NI with low health stays, although another NI is on the net",
+	  test_sticky_on_two },
+	{ "lnt-045: hedges use the sticky NI", test_sticky_hedge },
 	{ "lnt-045: a peer without multi-rail is sent to again from the same interface",
 	  test_single_rail_peer },
 	{ "stt-005, stt-010, stt-015: resends by reason", test_resend_counters },

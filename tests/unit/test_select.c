@@ -531,6 +531,33 @@ static void test_sticky(void)
 	world_destroy(w);
 }
 
+/* Low health, suspicion or a bad weight does not end the use of a sticky NI. */
+static void test_sticky_unhealthy(void)
+{
+	struct world *w = world_create();
+	struct lnet_select s = { .peer = &w->peer, .cpt = -1, .request = 1 };
+	unsigned int i;
+
+	w->peer.mr = 0;
+	world_ni(w, 1);
+	world_ni(w, 1);
+	s.pni = world_pni(w, 1);
+	world_join(w);
+	w->ni[0]->sh[0].credits = 1;
+	CU_ASSERT_PTR_EQUAL(select_locked(w, &s)->ni, w->ni[1]);
+	w->ni[0]->sh[0].credits = 256;
+	for (i = 0; i <= LNET_HEALTH_MAX; i += 100) {
+		atomic_set(&w->ni[1]->health, (int)i);
+		world_path(w, 1, 0)->health = (u16)i;
+		world_path(w, 1, 0)->suspect_ns = i;
+		w->ni[1]->degradation = (u16)((LNET_HEALTH_MAX - i) / 2);
+		s.tried = i;
+		CU_ASSERT_PTR_EQUAL(select_locked(w, &s)->ni, w->ni[1]);
+		CU_ASSERT_PTR_EQUAL(s.pni->sticky, w->ni[1]);
+	}
+	world_destroy(w);
+}
+
 /* To a multi-rail peer, a source that one request names is not preferred for others afterwards. */
 static void test_never_sticky(void)
 {
@@ -654,6 +681,7 @@ UNIT_SUITE(select,
 	   { "lnt-030: a path that was not chosen keeps its round-robin position",
 	     test_forced_keeps_position },
 	   { "lnt-045: a peer without multi-rail sees one NI, also when sent again", test_sticky },
+	   { "lnt-045: low health does not end the use of a sticky NI", test_sticky_unhealthy },
 	   { "lnt-045: a source that was asked for sticks if none did", test_sticky_from_source },
 	   { "nothing sticks to a peer with multi-rail", test_never_sticky },
 	   { "lnt-035: choosing starts the recovery of what is not whole", test_starts_recovery },
