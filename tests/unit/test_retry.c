@@ -131,6 +131,38 @@ static void test_unsent(void)
 	rails_end();
 }
 
+/* After attempts that cost no retry, exactly R retries are left. */
+static void test_unsent_then_fails(void)
+{
+	unsigned int nr, tag, i;
+
+	for (nr = 1; nr <= 4; nr++) {
+		rails_begin(NULL);
+		tune("hedge", 0);
+		rails_on(0, -1, RAILS_PUT, FATE_FAIL, LNET_REMOTE_DROPPED, (int)nr);
+		rails_on(0, -1, RAILS_PUT, FATE_FAIL, LNET_LOCAL_DROPPED, -1);
+		tag = rails_put(0, 1, 100, LNET_ACK, 2 * T_MS * MS);
+		rails_run(2 * T_MS * MS);
+		UNIT_EQUAL(rails.req[tag].nr_attempts, nr + 1 + 2, "no connection took some");
+		rails_end();
+
+		rails_begin(NULL);
+		tune("hedge", 0);
+		rails_on(0, -1, RAILS_PUT, FATE_LOSE, LNET_OK, (int)nr);
+		rails_on(0, -1, RAILS_PUT, FATE_FAIL, LNET_LOCAL_DROPPED, -1);
+		tag = rails_put(0, 1, 100, LNET_ACK, 2 * T_MS * MS);
+		for (i = 0; i < nr; i++) {
+			rails_run(MS);
+			rails_get(0, 1, 8, 0);
+			rails_lost(0, 1, 0, LNET_PATH_LOST);
+			rails_lost(0, 1, 1, LNET_PATH_LOST);
+		}
+		rails_run(2 * T_MS * MS);
+		UNIT_EQUAL(rails.req[tag].nr_attempts, nr + 1 + 2, "some lost their connection");
+		rails_end();
+	}
+}
+
 /* A hedge is not one of the R retries, and adds none to them, also if no connection takes it. */
 static void test_copies_refused(void)
 {
@@ -368,6 +400,8 @@ UNIT_SUITE(retry,
 	   { "connections that break in turn", test_lost_in_turn },
 	   { "what waited until its time was over never leaves", test_late },
 	   { "what no connection took costs no try while the peer is heard", test_unsent },
+	   { "lnt-060: attempts that cost no retry add none to the R retries",
+	     test_unsent_then_fails },
 	   { "lnt-060: copies that are refused are no resends", test_copies_refused },
 	   { "lnt-060: nor are those that never left", test_copy_waits },
 	   { "lnd-060, lnd-045/050/055: each outcome has its errno, blame, counter",
