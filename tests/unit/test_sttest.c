@@ -37,6 +37,44 @@ static void pings(void)
 	st_end();
 }
 
+/* Changes one field of each reply to a ping. */
+static enum { REPLY_SEQ, REPLY_OLD_SEQ, REPLY_MAGIC, NR_REPLIES } spoiled;
+
+static void spoil_reply(struct rails_msg *m)
+{
+	struct lst_msg msg;
+
+	if (m->type != RAILS_PUT || m->len != LST_MSG_SIZE ||
+	    lst_msg_decode(&msg, m->data, m->len) || msg.type != LST_PING_RPY)
+		return;
+	msg.ping_rpy.seq += spoiled == REPLY_SEQ;
+	msg.ping_rpy.seq -= spoiled == REPLY_OLD_SEQ;
+	msg.ping_rpy.magic ^= spoiled == REPLY_MAGIC;
+	lst_msg_encode(m->data, &msg);
+}
+
+/* An error stops each of the two parts of the test. */
+static void wrong_replies(void)
+{
+	static const char *const names[NR_REPLIES] = { "next", "last", "magic" };
+	struct lst_query_stat_rpy client;
+
+	for (spoiled = 0; spoiled < NR_REPLIES; spoiled++) {
+		begin();
+		UNIT_EQUAL(st_test(1, 2, 5, 2, 0, 0, 0), 0, "added");
+		rails.on_carry = spoil_reply;
+		UNIT_EQUAL(st_batch(1, LST_BATCH_RUN, 0, 0), 0, "run");
+		st_run(60 * NSEC_PER_SEC);
+		rails.on_carry = NULL;
+		UNIT_EQUAL(st_batch(1, LST_BATCH_QUERY, 0, 0), 0, "query");
+		UNIT_EQUAL(st_active(), 0, "ended by itself");
+		st_stat(1, &client);
+		UNIT_EQUAL(client.ping_errors, 2, names[spoiled]);
+		UNIT_EQUAL(client.rpc_errors + client.rpcs_expired, 0, names[spoiled]);
+		st_end();
+	}
+}
+
 static void exactly(void)
 {
 	struct lst_query_stat_rpy client;
@@ -317,6 +355,7 @@ UNIT_SUITE(sttest,
 	   { "a session has a bounded number of tests and parts", bounds },
 	   { "the ID of a request cannot be computed from another ID", ids },
 	   { "pings are sent as often as asked", pings },
+	   { "a reply with another sequence number or magic is an error", wrong_replies },
 	   { "r.c2.net.self-test.test.duration.simple: 12000 loops are 12000 pings", exactly },
 	   { "r.c2.net.self-test.test.bulk: moved the right way, whatever its length", bulk },
 	   { "one sender has a share of the memory for bulk", share },
