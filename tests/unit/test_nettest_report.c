@@ -62,6 +62,50 @@ static void words(void)
 	UNIT_EQUAL(w.plan.patterns, NETTEST_ALL, "the last one counts");
 }
 
+/* Each value that the manual names, after a value with the opposite meaning. */
+static void values(void)
+{
+	static const struct {
+		const char *line;
+		bool chaos;
+	} rows[] = {
+		{ "C1 C", false },
+		{ "C1 C0", false },
+		{ "C1 Coff", false },
+		{ "C1 Cno", false },
+		{ "C0 C1", true },
+		{ "C0 Con", true },
+		{ "C0 Cyes", true },
+		{ "Cno Cyes", true },
+		{ "Cyes Cno", false },
+		{ "\xd0\xa1"
+		  "1 \xd0\xa1"
+		  "no",
+		  false },
+		{ "\xd0\xa1"
+		  "0 \xd0\xa1"
+		  "yes",
+		  true },
+	};
+	static const char *const checks[] = { "vnone", "vends", "vfull" };
+	static const char *const prints[] = { "Ptotal Paverage", "Ptotal", "Plocal" };
+	struct nt_words w;
+	char why[256];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		UNIT_EQUAL(parse(&w, rows[i].line, why), 0, rows[i].line);
+		UNIT_EQUAL(w.plan.patterns & NETTEST_CHAOSES, rows[i].chaos ? NETTEST_CHAOSES : 0,
+			   rows[i].line);
+	}
+	for (i = 0; i < ARRAY_SIZE(checks); i++) {
+		UNIT_EQUAL(parse(&w, checks[i], why), 0, checks[i]);
+		UNIT_EQUAL(w.plan.check, NETTEST_CHECK_NONE + i, checks[i]);
+		UNIT_EQUAL(parse(&w, prints[i], why), 0, prints[i]);
+		UNIT_EQUAL(w.print, NT_AVERAGE + i, prints[i]);
+	}
+}
+
 #define A_NUMBER "1 to 4294967295"
 
 static void wrong_words(void)
@@ -249,6 +293,7 @@ static void matrices(void)
 
 UNIT_SUITE(nettest_report,
 	   { "words are a letter and its value (nettest-params)", words },
+	   { "each value of C, v and P has its meaning", values },
 	   { "what is no word is named", wrong_words },
 	   { "local figures add up to twice the total, for 2 to 16 nodes (nettest-rates)", rates },
 	   { "tables as in the document, in MB, MiB and without the barrier (nettest-output)",
