@@ -21,6 +21,7 @@ void fake_env_init(struct fake_env *fake);
 struct fake_lnd {
 	int start_error;
 	unsigned int nr_starts, nr_stops, nr_gone;
+	bool loses;		/* messages are handed to the fabric, and lost there */
 	bool found_in_start;	/* lnet_ni_find() found the NI in ni_start */
 	u8 state_in_stop;	/* state of the NI in ni_stop */
 	bool (*in_stop)(struct lnet_ni *ni);
