@@ -21,6 +21,8 @@ struct kern_ni {
 	u16 listen_port;		/* port of its listener, own or shared; 0: none [cfg] */
 	struct lnet_poll accept, tick, link;	/* listener, timer, device */
 	struct lnet_alarm alarm;	/* of tick */
+	struct lnet_alarm again;	/* of link: set only while watched [watched_lock] */
+	u64 news_ns;			/* last event or change of the device [link's ready()] */
 	u64 armed_ns;			/* time of the alarm; U64_MAX: not set [sn.lock] */
 	u32 nr_closed;			/* connections to release [sn.lock] */
 	atomic_t nr_live;		/* connections whose poll may run */

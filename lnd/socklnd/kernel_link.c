@@ -8,6 +8,14 @@
 #include <net/addrconf.h>
 #include <net/net_namespace.h>
 
+/*
+ * The kernel reports carrier changes at most once a second, unless it regards them as urgent. It
+ * reports the first one at once, and the next ones up to a second late. So for NEWS_NS after each
+ * event, the driver checks the device itself.
+ */
+#define LOOK_SOON_NS	50000000ULL
+#define NEWS_NS		2000000000ULL
+
 /* All NIs. IPv6 calls its notifiers with soft interrupts disabled. */
 static DEFINE_SPINLOCK(watched_lock);
 static LIST_HEAD(watched);
@@ -26,11 +34,17 @@ static struct net_device *kern_device_find(const struct kern_ni *kn)
 	return IS_ENABLED(CONFIG_IPV6) ? ipv6_dev_find(kn->net, &in6, NULL) : NULL;
 }
 
-/* IFF_RUNNING: operational state up or unknown. @ifname empty: no device has the address. */
+/* Not IFF_RUNNING, which changes only when the kernel reports the carrier. */
+static bool is_up(const struct net_device *dev)
+{
+	return dev->flags & IFF_UP && netif_running(dev) && netif_carrier_ok(dev) &&
+	       !netif_dormant(dev);
+}
+
+/* @ifname empty: no device has the address. */
 static void kern_link_check(const struct kern_ni *kn, struct lnet_link *now, char ifname[IFNAMSIZ],
 			    int *node)
 {
-	const unsigned int need = IFF_UP | IFF_RUNNING;
 	struct net_device *dev;
 
 	memset(now, 0, sizeof(*now));
@@ -38,7 +52,7 @@ static void kern_link_check(const struct kern_ni *kn, struct lnet_link *now, cha
 	rcu_read_lock();
 	dev = kern_device_find(kn);
 	if (dev) {
-		now->up = (dev_get_flags(dev) & need) == need;
+		now->up = is_up(dev);
 		now->why = dev->flags & IFF_UP ? LNET_LINK_NO_CARRIER : LNET_LINK_SET_DOWN;
 		strscpy(ifname, dev->name, IFNAMSIZ);
 		*node = dev_to_node(&dev->dev);
@@ -66,9 +80,8 @@ static u32 speed_of(struct net *net, const char *ifname)
 
 /* ---- changes ---- */
 
-static bool kern_link_ready(struct lnet_poll *poll, unsigned long events)
+static void report(struct kern_ni *kn, u64 now_ns)
 {
-	struct kern_ni *kn = container_of(poll, struct kern_ni, link);
 	struct lnet_link now;
 	char ifname[IFNAMSIZ];
 	int node;
@@ -79,11 +92,29 @@ static bool kern_link_ready(struct lnet_poll *poll, unsigned long events)
 	if (!now.speed_mbit)
 		now.speed_mbit = kn->mbit;	/* without a link, many report none */
 	if (now.up == kn->up && now.speed_mbit == kn->mbit && (now.up || now.why == kn->why))
-		return false;
+		return;
+	kn->news_ns = now_ns;
 	kn->up = now.up;
 	kn->why = now.why;
 	kn->mbit = now.speed_mbit;
 	lnet_ni_link(kn->sn.ni, &now);
+}
+
+static bool link_ready(struct lnet_poll *poll, unsigned long events)
+{
+	struct kern_ni *kn = container_of(poll, struct kern_ni, link);
+	struct lnet_env *env = lnet_env_of(lnet_ni_instance(kn->sn.ni));
+	u64 now_ns = env->ops->now_ns(env);
+
+	if (events & LNET_POLL_LINK)
+		kn->news_ns = now_ns;
+	report(kn, now_ns);
+	if (now_ns - kn->news_ns >= NEWS_NS)
+		return false;
+	spin_lock_bh(&watched_lock);
+	if (!list_empty(&kn->watched))
+		lnet_env_alarm_set(&kn->again, now_ns + LOOK_SOON_NS);
+	spin_unlock_bh(&watched_lock);
 	return false;
 }
 
@@ -189,6 +220,7 @@ void kern_link_start(struct kern_ni *kn)
 	if (!now.up)
 		lnet_ni_link(kn->sn.ni, &now);
 	lnet_env_poll_init(&kn->link, kn->sn.ni->cpts, kern_link_ready);
+	lnet_env_alarm_init(&kn->again, &kn->link);
 	spin_lock_bh(&watched_lock);
 	list_add_tail(&kn->watched, &watched);
 	spin_unlock_bh(&watched_lock);
@@ -198,7 +230,8 @@ void kern_link_start(struct kern_ni *kn)
 void kern_link_stop(struct kern_ni *kn)
 {
 	spin_lock_bh(&watched_lock);
-	list_del(&kn->watched);
+	list_del_init(&kn->watched);
 	spin_unlock_bh(&watched_lock);
+	lnet_env_alarm_del(&kn->again);
 	lnet_env_poll_del(&kn->link);
 }
