@@ -8,7 +8,8 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-LST = os.path.join(os.environ.get("OUT") or os.path.join(HERE, "../../build"), "lst")
+BUILD = os.environ.get("OUT") or os.path.join(HERE, "../../build")
+LST = os.path.join(BUILD, "lst")
 work = tempfile.mkdtemp(dir=os.environ.get("TMPDIR", "/dev/shm"))
 cases = []
 
@@ -34,6 +35,22 @@ def lst(console, *words, fails=False, **env):
     lst.err = done.stderr
     assert (done.returncode != 0) == fails, "%s: status %d, %s%s" % (words, done.returncode, done.stdout, done.stderr)
     return done.stdout
+
+
+def history(path, *words, **kwargs):
+    return lst(Nobody, "history", "--file", path, *words, **kwargs)
+
+
+class Nobody:
+    """In place of a Console, because lst reads the history without one."""
+    name = "nobody"
+
+
+def fresh(name):
+    path = os.path.join(work, name)
+    if os.path.exists(path):
+        os.unlink(path)
+    return path
 
 
 def equal(got, want, what):
