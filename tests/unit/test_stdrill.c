@@ -73,6 +73,39 @@ static void loops(void)
 	}
 }
 
+/* Offset of the field of replies that changes on the wire; the length of replies. */
+static u32 spoiled_at;
+#define SPOILED_LEN	256
+
+static void spoil_reply(struct rails_msg *m)
+{
+	if (m->from == 2 && m->type == RAILS_PUT && m->len == SPOILED_LEN)
+		m->data[spoiled_at] ^= 1;
+}
+
+static void wrong_replies(void)
+{
+	static const struct {
+		const char *name;
+		u32 at;
+	} fields[] = { { "sequence", 32 }, { "stamp", 40 } };	/* as in messages.def */
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(fields); i++) {
+		begin(LST_WHAT_PING);
+		plan.loop = 10;
+		plan.size = SPOILED_LEN;
+		spoiled_at = fields[i].at;
+		rails.on_carry = spoil_reply;
+		start();
+		finish();
+		rails.on_carry = NULL;
+		UNIT_EQUAL(t.c[LST_T_sent], 10, fields[i].name);
+		UNIT_EQUAL(t.c[LST_T_corrupt], 10, fields[i].name);
+		st_end();
+	}
+}
+
 static void twelve_thousand(void)
 {
 	begin(LST_WHAT_PING);
@@ -381,6 +414,7 @@ static void refusals(void)
 
 UNIT_SUITE(stdrill,
 	   { "pings of any size are sent as often as asked, warm-up not counted", loops },
+	   { "a reply with another sequence number or stamp is corrupt", wrong_replies },
 	   { "r.c2.net.self-test.test.duration: 12000 loops end before an hour", twelve_thousand },
 	   { "r.c2.net.self-test.test.duration: two seconds end by the client's clock", by_time },
 	   { "r.c2.net.self-test.concurrency: as many at one time as asked", at_one_time },
