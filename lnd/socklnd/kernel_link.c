@@ -35,7 +35,7 @@ static struct net_device *kern_device_find(const struct kern_ni *kn)
 }
 
 /* Not IFF_RUNNING, which changes only when the kernel reports the carrier. */
-static bool is_up(const struct net_device *dev)
+static bool kern_device_is_up(const struct net_device *dev)
 {
 	return dev->flags & IFF_UP && netif_running(dev) && netif_carrier_ok(dev) &&
 	       !netif_dormant(dev);
@@ -52,7 +52,7 @@ static void kern_link_check(const struct kern_ni *kn, struct lnet_link *now, cha
 	rcu_read_lock();
 	dev = kern_device_find(kn);
 	if (dev) {
-		now->up = is_up(dev);
+		now->up = kern_device_is_up(dev);
 		now->why = dev->flags & IFF_UP ? LNET_LINK_NO_CARRIER : LNET_LINK_SET_DOWN;
 		strscpy(ifname, dev->name, IFNAMSIZ);
 		*node = dev_to_node(&dev->dev);
@@ -80,7 +80,7 @@ static u32 speed_of(struct net *net, const char *ifname)
 
 /* ---- changes ---- */
 
-static void report(struct kern_ni *kn, u64 now_ns)
+static void kern_link_report(struct kern_ni *kn, u64 now_ns)
 {
 	struct lnet_link now;
 	char ifname[IFNAMSIZ];
@@ -100,7 +100,7 @@ static void report(struct kern_ni *kn, u64 now_ns)
 	lnet_ni_link(kn->sn.ni, &now);
 }
 
-static bool link_ready(struct lnet_poll *poll, unsigned long events)
+static bool kern_link_ready(struct lnet_poll *poll, unsigned long events)
 {
 	struct kern_ni *kn = container_of(poll, struct kern_ni, link);
 	struct lnet_env *env = lnet_env_of(lnet_ni_instance(kn->sn.ni));
@@ -108,7 +108,7 @@ static bool link_ready(struct lnet_poll *poll, unsigned long events)
 
 	if (events & LNET_POLL_LINK)
 		kn->news_ns = now_ns;
-	report(kn, now_ns);
+	kern_link_report(kn, now_ns);
 	if (now_ns - kn->news_ns >= NEWS_NS)
 		return false;
 	spin_lock_bh(&watched_lock);

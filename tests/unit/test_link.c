@@ -68,7 +68,7 @@ static int link_settime(const struct itimerspec *in)
 	return 0;
 }
 
-static void link_report(const struct lnet_link *link)
+static void link_record(const struct lnet_link *link)
 {
 	world.seen = *link;
 	world.nr_reports++;
@@ -80,7 +80,7 @@ static void link_report(const struct lnet_link *link)
 #define recv(fd, buf, len, flags)		    link_recv(buf)
 #define read(fd, buf, len)			    link_read(buf)
 #define timerfd_settime(fd, flags, in, was)	    link_settime(in)
-#define lnet_ni_link(ni, link)			    link_report(link)
+#define lnet_ni_link(ni, link)			    link_record(link)
 #define lnet_ni_instance(ni)			    ((ni)->ln)
 #define lnet_env_of(ln)				    (&link_env)
 #define lnet_env_poll_add(env, shard, poll, events) (0)
@@ -146,13 +146,13 @@ static void test_each_event(void)
 
 		becomes(kinds[k].flags, kinds[k].has_address, kinds[k].exists);
 		world.nr_messages = 1 + i % 3;
-		CU_ASSERT(link_ready(&link->poll, EPOLLIN));
+		CU_ASSERT(user_link_ready(&link->poll, EPOLLIN));
 		UNIT_EQUAL(world.nr_reports, ++nr, kinds[k].what);
 		UNIT_EQUAL(world.seen.up, false, kinds[k].what);
 		UNIT_EQUAL(world.seen.why, kinds[k].why, kinds[k].what);
 		becomes(flags_ok, true, true);
 		world.nr_messages = 1;
-		CU_ASSERT(link_ready(&link->poll, EPOLLIN));
+		CU_ASSERT(user_link_ready(&link->poll, EPOLLIN));
 		UNIT_EQUAL(world.nr_reports, ++nr, "up again");
 		UNIT_EQUAL(world.seen.up, true, "up again");
 	}
@@ -167,7 +167,7 @@ static void test_no_message(void)
 	becomes(IFF_UP, true, true);
 	world.nr_messages = 1;
 	world.recv_errno = ENOBUFS;
-	CU_ASSERT(link_ready(&link->poll, EPOLLIN));
+	CU_ASSERT(user_link_ready(&link->poll, EPOLLIN));
 	UNIT_EQUAL(world.nr_reports, 1, "lost messages");
 	CU_ASSERT(world.armed_ns && world.armed_ns <= LOOK_SOON_NS);
 	world.now_ns += world.armed_ns;
@@ -185,8 +185,8 @@ static void test_unchanged(void)
 	struct user_link *link = world_start();
 
 	world.nr_messages = 2;
-	CU_ASSERT(link_ready(&link->poll, EPOLLIN));
-	CU_ASSERT_FALSE(link_ready(&link->poll, EPOLLIN));
+	CU_ASSERT(user_link_ready(&link->poll, EPOLLIN));
+	CU_ASSERT_FALSE(user_link_ready(&link->poll, EPOLLIN));
 	world.now_ns += NEWS_NS;
 	CU_ASSERT(again_ready(&link->again, EPOLLIN));
 	UNIT_EQUAL(world.nr_reports, 0, "no change");
