@@ -9,54 +9,55 @@ struct lnet;
 struct lnet_env;
 
 /*
- * Every op: any thread, in the kernel also softirq and hrtimer context; a shard may be locked. It
- * must not sleep, allocate, log, or call the core except lnet_shard_next_ns(). kick() and arm() are
- * idempotent hints.
+ * Each op may be called in any thread, in the kernel also in softirq and hrtimer context, and while
+ * a shard is locked. An op must not sleep, allocate, log, or call the core except
+ * lnet_shard_next_ns(). kick() and arm() are idempotent hints.
  */
 struct lnet_env_ops {
-	/* monotonic; read once per pass, never per message */
+	/* monotonic clock in ns; the core reads it once per pass, never per message */
 	u64 (*now_ns)(struct lnet_env *env);
-	/* uniform over 64 bits; for values that are sent */
+	/* random number, uniform over 64 bits, for numbers that are sent to peers */
 	u64 (*random)(struct lnet_env *env);
 	/*
-	 * Uniform over 64 bits, for session IDs and hash keys. It cannot be computed from values of
-	 * random() or from other values of secret(). 0: no value is available now.
+	 * Secret random number, uniform over 64 bits, for session IDs and hash keys. No node can
+	 * compute it from values of random() or from other values of secret(). 0: no value is
+	 * available now.
 	 */
 	u64 (*secret)(struct lnet_env *env);
 	/*
-	 * Requests lnet_shard_work(ln, shard) soon in a worker (task context, no lock). A request
-	 * is never lost; several may be coalesced.
+	 * Requests a call of lnet_shard_work(ln, shard) soon in a worker (task context, no lock).
+	 * The env loses no request, but may coalesce several requests into one call.
 	 */
 	void (*kick)(struct lnet_env *env, unsigned int shard);
 	/*
-	 * The next deadline of the shard became earlier. The env reads lnet_shard_next_ns() itself,
-	 * so two racing calls cannot leave the later time armed. An early wake-up is harmless; the
-	 * core does not call arm() if a deadline is cancelled.
+	 * Reports that the next deadline of the shard became earlier. The env reads the deadline
+	 * itself by lnet_shard_next_ns(). So two racing calls cannot arm the later of two times. An
+	 * early wake-up is harmless. The core does not call arm() if a deadline is cancelled.
 	 */
 	void (*arm)(struct lnet_env *env, unsigned int shard);
 	/*
-	 * Both optional. cpt_of: the CPU partition near the memory at @base; -1: unknown. distance:
-	 * of two partitions, as in firmware tables, where 10 is near. A partition has the number of
-	 * its shard.
+	 * cpt_of() and distance() are optional. cpt_of: the CPU partition near the memory at @base;
+	 * -1: unknown. distance: the distance of two partitions, as in firmware tables, where 10 is
+	 * near. A CPU partition has the number of its shard.
 	 */
 	s32 (*cpt_of)(struct lnet_env *env, const void *base);
 	u32 (*distance)(struct lnet_env *env, s32 a, s32 b);
 	/*
-	 * Optional. @ready: MDs with events for handlers. True: the env has moved them to another
-	 * list. It calls lnet_deliver() with that list in the same thread, after the
-	 * driver's callback or lnet_shard_work() has returned. So another thread can take over
-	 * from a handler that blocks. False: the pass runs the handlers. No lock is held.
+	 * Optional. Defers handlers; @ready: MDs with events. True: the env has moved the MDs to
+	 * its own list. After the driver's callback or lnet_shard_work() has returned, the same
+	 * thread calls lnet_deliver() with that list. So if a handler blocks, another thread can
+	 * continue the thread's other work. False: the pass runs the handlers. No lock is held.
 	 */
 	bool (*defer)(struct lnet_env *env, struct list_head *ready);
 	/*
-	 * Optional. The core calls it when a handler starts and no lnet_handlers_watch() is
-	 * scheduled. The env then calls lnet_handlers_watch() at @when_ns, in time of now_ns(). No
-	 * lock is held.
+	 * Optional. The core calls watch() when a handler starts and no call of
+	 * lnet_handlers_watch() is scheduled. The env then calls lnet_handlers_watch() at @when_ns,
+	 * a time of now_ns(). No lock is held.
 	 */
 	void (*watch)(struct lnet_env *env, u64 when_ns);
 };
 
-/* First member of the struct of an environment; the core uses only this part. */
+/* First member of an environment's own struct. The core uses only this member. */
 struct lnet_env {
 	const struct lnet_env_ops *ops;
 };
@@ -67,14 +68,16 @@ unsigned int lnet_nr_shards(const struct lnet *ln);
 
 /*
  * Does the deferred work of one shard, runs its expired timers, and delivers events within the
- * budget of one pass. Worker only: task context, no lock held; not from two threads for one shard
- * at once. Returns the next deadline; U64_MAX: none; a time that has passed: work is left.
+ * budget of one pass. Only a worker calls it: task context, no lock held, one thread at a time for
+ * each shard. Returns the next deadline. U64_MAX: no deadline; a past time: more work is to be
+ * done.
  */
 u64 lnet_shard_work(struct lnet *ln, unsigned int shard);
 /*
- * Runs the handlers of the MDs in @ready, which ops->defer() has taken, within the budget of one
- * pass. If events are left, it hands them over to shard 0 and kicks its worker; @ready is empty on
- * return. Task context, no lock held. Several threads may call it at once, each with its list.
+ * Runs the handlers of the MDs in @ready, a list that ops->defer() has filled, within the budget of
+ * one pass. If undelivered events remain, the function hands them over to shard 0 and kicks its
+ * worker. @ready is empty on return. Task context, no lock held. Several threads may call it at
+ * once, each with a separate list.
  */
 void lnet_deliver(struct lnet *ln, struct list_head *ready);
 /*
@@ -83,7 +86,7 @@ void lnet_deliver(struct lnet *ln, struct list_head *ready);
  * next call; U64_MAX: no handler runs, and ops->watch() schedules the next call.
  */
 u64 lnet_handlers_watch(struct lnet *ln);
-/* The next deadline of the shard; lock-free; U64_MAX: none */
+/* Returns the next deadline of the shard; takes no lock; U64_MAX: no deadline */
 u64 lnet_shard_next_ns(const struct lnet *ln, unsigned int shard);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "plat.h"
 
-/* Mixes all bits of @x; a bijection. Callers may use bits from either end. */
+/* Mixes all bits of @x; a bijection. Callers may use the high or the low bits of the result. */
 static inline u64 lnet_hash64(u64 x)
 {
 	x ^= x >> 32;
@@ -15,7 +15,10 @@ static inline u64 lnet_hash64(u64 x)
 	return x ^ (x >> 32);
 }
 
-/* The hash of @len bytes at @p, read as little-endian words; @seed: the hash of bytes before. */
+/*
+ * The hash of @len bytes at @p, read as little-endian words. @seed: the hash of preceding bytes, or
+ * a start value.
+ */
 static inline u64 lnet_hash_bytes(const void *p, size_t len, u64 seed)
 {
 	const u8 *at = p;

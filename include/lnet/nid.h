@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* NIDs, the names of interfaces: their form, text and comparison, and lists that match them. */
+/*
+ * NIDs, the addresses of interfaces: their form, their text, their comparison, and lists that match
+ * them.
+ */
 #ifndef LNET_NID_H
 #define LNET_NID_H
 
@@ -8,29 +11,30 @@
 LNET_BEGIN_DECLS
 
 /*
- * The extended NID: 20 bytes, the same in memory and on the wire, never swapped. All 20 bytes are
- * compared, so the unused tail of the address must be zero. Needs no alignment.
+ * A NID: 20 bytes, which are the same in memory and on the wire, and are never swapped. Comparisons
+ * use all 20 bytes, so the unused end of the address must be zero. The struct needs no alignment.
  */
 struct lnet_nid {
-	uint8_t size;		/* address bytes - 4: 0 = 4-byte address, 12 = 16-byte address */
+	/* number of address bytes minus 4: 0: 4-byte address; 12: 16-byte address */
+	uint8_t size;
 	uint8_t type;		/* enum lnet_lnd_type */
 	__be16 num;		/* net instance: 3 in tcp3 */
 	__be32 addr[4];		/* left-aligned */
 } __attribute__((packed));
 
-#define LNET_NIDSTR_SIZE 64	/* enough for any NID or net, with its final 0 */
+#define LNET_NIDSTR_SIZE 64	/* bytes for the text of any NID or net, with its final 0 */
 #define LNET_IDSTR_SIZE 80	/* the same for PID-NID */
 #define LNET_NID_SIZE_MAX 12	/* largest struct lnet_nid.size */
 #define LNET_NET_ANY 0xffffffffU
 #define LNET_NID4_ANY 0xffffffffffffffffULL
 #define LNET_NID4_LO 0x0009000000000000ULL
 
-#define LNET_PID 12345U			/* of all kernel nodes and all nodes of this project */
+#define LNET_PID 12345U		/* PID of all kernel nodes and of all nodes of this project */
 #define LNET_PID_USERFLAG 0x80000000U
 #define LNET_PID_RESERVED 0xf0000000U
 #define LNET_PID_ANY 0xffffffffU
 
-/* LND types: bits 23..16 of a net. The missing numbers are retired. */
+/* LND types: bits 23..16 of a net. Missing numbers were used by drivers that no longer exist. */
 enum lnet_lnd_type {
 	LNET_LND_TCP = 2,
 	LNET_LND_O2IB = 5,
@@ -68,7 +72,10 @@ static inline bool lnet_nid_same(const struct lnet_nid *a, const struct lnet_nid
 	return !memcmp(a, b, sizeof(*a));
 }
 
-/* Bytewise order of the 20 bytes, also used in the connection race: < 0, 0, > 0. */
+/*
+ * Compares the 20 bytes of two NIDs; the connection race also uses this order. Returns < 0, 0 or >
+ * 0.
+ */
 static inline int lnet_nid_cmp(const struct lnet_nid *a, const struct lnet_nid *b)
 {
 	return memcmp(a, b, sizeof(*a));
@@ -84,19 +91,19 @@ static inline bool lnet_nid_is_lo(const struct lnet_nid *nid)
 	return nid->type == LNET_LND_LO;
 }
 
-/* True if lnet_nid_to_nid4() loses nothing; so also for ANY. */
+/* True if lnet_nid_to_nid4() loses nothing. So it is also true for ANY. */
 static inline bool lnet_nid_is_nid4(const struct lnet_nid *nid)
 {
 	return nid->size == 0 || lnet_nid_is_any(nid);
 }
 
-/* True if a NID can have this size. To be checked for each NID received as 20 bytes. */
+/* True if a NID can have this size. The caller checks each NID that it receives as 20 bytes. */
 static inline bool lnet_nid_is_sane(const struct lnet_nid *nid)
 {
 	return nid->size <= LNET_NID_SIZE_MAX || lnet_nid_is_any(nid);
 }
 
-/* Instance of the net: 3 in tcp3. */
+/* Number of the net, for example 3 in tcp3. */
 static inline unsigned int lnet_nid_num(const struct lnet_nid *nid)
 {
 	const uint8_t *num = (const uint8_t *)&nid->num;
@@ -104,7 +111,7 @@ static inline unsigned int lnet_nid_num(const struct lnet_nid *nid)
 	return (unsigned int)num[0] << 8 | num[1];
 }
 
-/* The net the NID is on; LNET_NET_ANY for ANY. */
+/* The net of the NID; LNET_NET_ANY for ANY. */
 static inline uint32_t lnet_nid_net(const struct lnet_nid *nid)
 {
 	if (lnet_nid_is_any(nid))
@@ -112,7 +119,7 @@ static inline uint32_t lnet_nid_net(const struct lnet_nid *nid)
 	return lnet_net_make(nid->type, lnet_nid_num(nid));
 }
 
-/* (net << 32) | address. A large NID keeps only the first four bytes of its address. */
+/* Returns (net << 32) | address. If the address is longer than 4 bytes, only the first 4 count. */
 static inline uint64_t lnet_nid_to_nid4(const struct lnet_nid *nid)
 {
 	const uint8_t *addr = (const uint8_t *)nid->addr;
@@ -123,7 +130,10 @@ static inline uint64_t lnet_nid_to_nid4(const struct lnet_nid *nid)
 	       (uint32_t)addr[1] << 16 | (uint32_t)addr[2] << 8 | addr[3];
 }
 
-/* Type 255 gives ANY, whatever the other bits. Bits 63..56, which no valid NID has, are ignored. */
+/*
+ * Reads a 64-bit NID. Type 255 gives ANY, whatever the other bits. Bits 63..56, which no valid NID
+ * has, are ignored.
+ */
 static inline void lnet_nid_from_nid4(struct lnet_nid *nid, uint64_t nid4)
 {
 	uint8_t *num = (uint8_t *)&nid->num, *addr = (uint8_t *)nid->addr;
@@ -143,38 +153,38 @@ static inline void lnet_nid_from_nid4(struct lnet_nid *nid, uint64_t nid4)
 }
 
 /*
- * True if @nid may be the NID of one host. Its network type must be known and not the loopback, and
- * the unused bytes must be 0. An IP address must not be unspecified, broadcast or multicast. Each
- * NID that another node claims to have must pass this check.
+ * True if @nid may be the NID of one host. The network type must be known and not the loopback, and
+ * the unused bytes must be 0. An IP address must not be unspecified, broadcast or multicast. The
+ * node makes this check for each NID that another node claims to have.
  */
 bool lnet_nid_is_host(const struct lnet_nid *nid);
-/* True for 127.0.0.0/8 and ::1, which are addresses of every host. */
+/* True for 127.0.0.0/8 and ::1, because every host has these addresses. */
 bool lnet_nid_is_own_host(const struct lnet_nid *nid);
 
-/* The same number on every host, build and run; all 32 bits are well mixed. */
+/* A hash: the same number on every host, build and run. All 32 bits are well mixed. */
 uint32_t lnet_nid_hash(const struct lnet_nid *nid);
 
 /*
- * Text. @buf has LNET_NIDSTR_SIZE bytes (lnet_id_str: LNET_IDSTR_SIZE) and is returned. Any content
- * of @nid can be printed. Canonical: no digits for instance 0, IPv6 compressed in lower case, "<?>"
- * for ANY, "%x@<T:N>" for a type without a name.
+ * Writes a NID, net or ID as text. @buf has LNET_NIDSTR_SIZE bytes (lnet_id_str: LNET_IDSTR_SIZE)
+ * and is returned. The functions accept any content of @nid. The text is canonical: "tcp" for tcp0;
+ * IPv6 compressed in lower case; "<?>" for ANY; "%x@<T:N>" for a type without a name.
  */
 char *lnet_nid_str(const struct lnet_nid *nid, char *buf);
 char *lnet_net_str(uint32_t net, char *buf);
 char *lnet_id_str(uint32_t pid, const struct lnet_nid *nid, char *buf);
 
 /*
- * @text as a whole must be one NID or net, else -EINVAL and the result is unchanged. "ADDR" is on
- * tcp; "<?>" is ANY; IPv6 without brackets or scope, not link-local; instance 0..65535. A net may
- * also be a 32-bit number.
+ * Parse @text, which must be exactly one NID or net. Otherwise they return -EINVAL and change no
+ * result. "ADDR" without a net is on tcp; "<?>" is ANY. IPv6 has no brackets or scope, and is not
+ * link-local. The number of a net is 0..65535. A net may also be a 32-bit number.
  */
 int lnet_nid_parse(struct lnet_nid *nid, const char *text);
 int lnet_net_parse(uint32_t *net, const char *text);
 
-/* lnet_nid_parse() that also accepts the wildcard "*", which is ANY. */
+/* Like lnet_nid_parse(), but also accepts the wildcard "*", which is ANY. */
 int lnet_nid_parse_any(struct lnet_nid *nid, const char *text);
 
-/* The text form of the addresses of a net. */
+/* How the addresses of a net are written as text. */
 enum lnet_addr_form {
 	LNET_ADDR_UNKNOWN,	/* a type without text form */
 	LNET_ADDR_NONE,		/* loopback: always 0 */
@@ -185,18 +195,19 @@ enum lnet_addr_form {
 enum lnet_addr_form lnet_net_addr_form(uint32_t net);
 
 /*
- * Only the address, for lists and configuration: IPv4 to a host-order number; IPv6 to 16 bytes in
- * network order. [text, text + len) as a whole must be an address, else -EINVAL.
+ * Parses an address without its net, for lists and configuration. IPv4 gives a number in host
+ * order, IPv6 gives 16 bytes in network order. [text, text + len) must be exactly one address;
+ * otherwise returns -EINVAL.
  */
 int lnet_ip4_parse(uint32_t *ip, const char *text, unsigned int len);
 int lnet_ip6_parse(uint8_t ip[16], const char *text, unsigned int len);
-/* Decimal or, with 0x, hexadecimal; at most @limit. */
+/* Parses a number: decimal, or hexadecimal with 0x; at most @limit. */
 int lnet_num_parse(uint32_t *value, const char *text, unsigned int len, uint32_t limit);
 
 /*
  * A list of NID ranges: "10.0.[1-4/2].*@tcp1 192.168.0.0/16@tcp fd00::/64@tcp *@o2ib[1,3-5]".
- * Ranges in brackets match only 4-byte NIDs, by the 32 bits of their address. Masks and "*" also
- * match large NIDs.
+ * Ranges in brackets match only NIDs with a 4-byte address, by its 32 bits. Masks and "*" also
+ * match longer addresses.
  */
 #define LNET_NIDLIST_TEXT_MAX 4096	/* longest text accepted, bytes */
 struct lnet_nidlist_item;
@@ -209,28 +220,34 @@ struct lnet_nidlist {
 };
 
 /*
- * May sleep (allocates). -EINVAL, -ENOMEM: @list is then empty. The owner calls
- * lnet_nidlist_free(), also for an empty list.
+ * Parses a list. May sleep, because it allocates. -EINVAL, -ENOMEM: @list is then empty. The owner
+ * calls lnet_nidlist_free(), also for an empty list.
  */
 int lnet_nidlist_parse(struct lnet_nidlist *list, const char *text);
 void lnet_nidlist_free(struct lnet_nidlist *list);
-/* Any context; O(text length). An empty list matches nothing. */
+/*
+ * True if the list contains @nid; an empty list contains nothing. Any context; the time is O(length
+ * of the list's text).
+ */
 bool lnet_nidlist_match(const struct lnet_nidlist *list, const struct lnet_nid *nid);
-/* True if both lists have the same ranges in the same order. "tcp0" is "tcp". */
+/* True if both lists have the same ranges in the same order. "tcp0" equals "tcp". */
 bool lnet_nidlist_same(const struct lnet_nidlist *a, const struct lnet_nidlist *b);
 
 /*
- * The first range of a list, in the words that stock's tools and module exchange. In order: the
- * number of address expressions, the net type, the number of ranges of the net's instance (0 for
- * instance 0), and these ranges. Then, for each expression, the number of its ranges, and these
- * ranges. A range is {lo, hi, stride}. An IPv4 address has four expressions, others one, a net
- * alone none.
+ * Conversion of the first range of a list to and from the 32-bit words that stock LNet's tools and
+ * module exchange. The words are, in order: the number of address expressions, the net type, the
+ * number of ranges of the net's instance (0 for instance 0), and these ranges. Then, for each
+ * expression, the number of its ranges, and these ranges. A range is {lo, hi, stride}. An IPv4
+ * address has four expressions, any other address has one, and a net without address has none.
  */
-#define LNET_NIDLIST_WORDS	512	/* more than any text of 128 bytes needs */
+#define LNET_NIDLIST_WORDS	512	/* number of words; no text of 128 bytes needs more */
 /* Returns the number of words; -E2BIG: more than @max; -EOPNOTSUPP: an IPv6 address. */
 int lnet_nidlist_words(const struct lnet_nidlist *list, bool net_alone, uint32_t *words,
 		       unsigned int max);
-/* Writes the range to @text. Returns the words read of @nr; -EINVAL; -E2BIG: @size is too small. */
+/*
+ * Writes the range to @text. Returns how many of the @nr words it has read; -EINVAL; -E2BIG: @size
+ * is too small.
+ */
 int lnet_nidlist_unwords(const uint32_t *words, unsigned int nr, char *text, unsigned int size);
 
 LNET_END_DECLS

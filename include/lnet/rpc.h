@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Remote calls in user space: a node serves numbered services and calls services of other nodes
- * with a deadline. The calls hide the memory descriptors, portals and events of lnet.h.
+ * with a deadline. A program needs none of the memory descriptors, portals and events of lnet.h.
  *
- * A request is a PUT to portal 62. Its match bits are the service number; its header data is the
+ * A request is a PUT to portal 62. The match bits are the service number; the header data is the
  * call ID, 64 random bits. The reply is a PUT to portal 63 with the call ID as match bits. A reply
  * begins with two little-endian 32-bit numbers: the status (0 or -errno), and 1 if the handler ran.
  * Between two nodes with the exactly-once extension, a retransmitted request runs only once.
@@ -17,21 +17,24 @@
 LNET_BEGIN_DECLS
 
 struct lnet;
-struct lnet_rpc; /* a node that serves and calls */
+struct lnet_rpc; /* a node that serves calls of other nodes and calls other nodes */
 
-#define LNET_RPC_MAX	  1048568U /* bytes of the longest request or reply */
+#define LNET_RPC_MAX	  1048568U /* most bytes of a request or reply */
 #define LNET_RPC_SERVICES 64U	   /* services of a node */
 
 struct lnet_rpc_cfg {
-	const char *nids; /* interfaces of this node, as "10.0.0.1@tcp,10.1.0.1@tcp1" */
-	/* TCP port to listen on and to connect to; 0: 988, which needs CAP_NET_BIND_SERVICE */
+	const char *nids; /* NIDs of this node's interfaces, as "10.0.0.1@tcp,10.1.0.1@tcp1" */
+	/*
+	 * TCP port on which this node listens, and to which it connects; 0: 988, which needs
+	 * CAP_NET_BIND_SERVICE
+	 */
 	uint16_t port;
 	/*
 	 * Also accept connections from TCP ports of 1024 and above, which processes without
 	 * privileges use. Any local user of a peer's host can then act as that peer.
 	 */
 	bool any_port;
-	uint32_t len_max; /* bytes of the longest request or reply of this node; 0: 65536 */
+	uint32_t len_max; /* most bytes of a request or reply of this node; 0: 65536 */
 };
 
 /**
@@ -39,7 +42,7 @@ struct lnet_rpc_cfg {
  * @rpc: receives the node
  * @cfg: read only during the call
  *
- * Any thread. May sleep. The caller ends the node with lnet_rpc_close().
+ * Any thread may call it. May sleep. The caller ends the node with lnet_rpc_close().
  *
  * Return: 0; -EINVAL (a NID cannot be parsed, or len_max is above LNET_RPC_MAX); -ENODEV or
  * -EADDRNOTAVAIL (no interface has the address); -EADDRINUSE (another node has the port); -EACCES
@@ -51,12 +54,14 @@ int lnet_rpc_open(struct lnet_rpc **rpc, const struct lnet_rpc_cfg *cfg);
  * lnet_rpc_close - end the node
  * @rpc: NULL is accepted
  *
- * Not from a handler, and not while another thread uses @rpc. Calls that peers have in flight to
- * this node end at their deadlines.
+ * Not to be called from a handler, or while another thread uses @rpc. If a peer has a call to this
+ * node in flight, the call ends at its deadline.
  */
 void lnet_rpc_close(struct lnet_rpc *rpc);
 
-/* Return the instance, for lnet_peer_add(), lnet_tunable_set() and so on. @rpc owns it. */
+/*
+ * Returns the instance, for lnet_peer_add(), lnet_tunable_set() and so on. @rpc owns the instance.
+ */
 struct lnet *lnet_rpc_node(struct lnet_rpc *rpc);
 
 struct lnet_rpc_request {
@@ -67,12 +72,12 @@ struct lnet_rpc_request {
 };
 
 /*
- * Serves one request: writes at most @max bytes to @reply. Returns the number of bytes, or a
- * negative errno for the caller.
+ * A handler serves one request: it writes at most @max bytes to @reply. Returns the number of
+ * bytes, or a negative errno for the caller.
  *
- * Runs in a thread that makes progress, with no lock held; several threads may run it at once. It
- * must not block or run for long (lnet_handler_t in lnet.h). lnet_rpc_call() and lnet_rpc_run()
- * return -EDEADLK in it.
+ * Runs in a thread that makes progress, with no lock held; several threads may run it at once. A
+ * handler must not block or run for long (lnet_handler_t in lnet.h). In a handler, lnet_rpc_call()
+ * and lnet_rpc_run() return -EDEADLK.
  */
 typedef int (*lnet_rpc_handler_t)(void *arg, const struct lnet_rpc_request *request, void *reply,
 				  uint32_t max);
@@ -80,8 +85,8 @@ typedef int (*lnet_rpc_handler_t)(void *arg, const struct lnet_rpc_request *requ
 /**
  * lnet_rpc_serve - offer a service
  * @rpc: the node
- * @service: its number, which callers use; any value
- * @handler: serves its requests
+ * @service: the number of the service, which callers use; any value
+ * @handler: serves the requests to the service
  * @arg: passed to @handler; must stay valid until lnet_rpc_close()
  *
  * Any thread. Callers of a service that is not offered receive -ENOSYS.
@@ -103,23 +108,24 @@ int lnet_rpc_serve(struct lnet_rpc *rpc, uint64_t service, lnet_rpc_handler_t ha
  */
 int lnet_rpc_run(struct lnet_rpc *rpc, int64_t timeout_ns);
 /*
- * Makes all current and later calls of lnet_rpc_run() return. Any thread, also from the handler of
- * a service. Not from a signal handler, because it takes a lock.
+ * Makes all current and later calls of lnet_rpc_run() return. Any thread may call it, also from the
+ * handler of a service. A signal handler must not call it, because it takes a lock.
  */
 void lnet_rpc_stop(struct lnet_rpc *rpc);
 
 enum lnet_rpc_executed {
 	LNET_RPC_NOT_EXECUTED, /* the handler did not and will not run for this call */
 	LNET_RPC_EXECUTED,     /* it ran once */
-	LNET_RPC_UNKNOWN,      /* no reply: it may have run, or may still run, but only once */
+	/* no reply was received: the handler ran, will run, or will not run, but at most once */
+	LNET_RPC_UNKNOWN,
 };
 
 struct lnet_rpc_call {
 	const char *to; /* a NID of the peer, as text */
 	uint64_t service;
-	const void *data; /* copied before the call is sent */
+	const void *data; /* request data; copied before the call is sent */
 	uint32_t len;
-	void *reply;	     /* written only if the call succeeds */
+	void *reply;	     /* memory for the reply; written only if the call succeeds */
 	uint32_t max;	     /* size of @reply in bytes */
 	uint64_t timeout_ns; /* 0: 5 s */
 };
@@ -128,9 +134,9 @@ struct lnet_rpc_call {
  * lnet_rpc_call - send a request and wait for its reply
  * @rpc: the node
  * @call: the request
- * @executed: what is known about the handler; may be NULL
+ * @executed: receives whether the handler ran; may be NULL
  *
- * Any thread except a handler. Returns when the timeout has passed, at the latest.
+ * Any thread may call it, but not in a handler. Returns when the timeout has passed, at the latest.
  *
  * Return: the length of the reply, or a negative errno. With LNET_RPC_EXECUTED: the errno that the
  * handler returned; -EMSGSIZE (the reply is longer than @max). With LNET_RPC_NOT_EXECUTED: -ENOSYS

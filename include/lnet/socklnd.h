@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The TCP driver, which a program registers with an instance. */
+/* The TCP driver. A program registers it with an instance. */
 #ifndef LNET_SOCKLND_H
 #define LNET_SOCKLND_H
 
@@ -10,10 +10,11 @@ LNET_BEGIN_DECLS
 struct lnet_lnd_ops;
 
 /*
- * Speaks stock LNet's TCP protocol (versions 3 and 4). All its state belongs to an NI. NIs of
- * several nets may have one address; they share a listener. The driver identifies a peer by the
- * source NID of its HELLO. If accept is "all" and the port is above 1023, that NID must be the
- * source address (stock LNet names such a peer by address and port).
+ * The driver implements stock LNet's TCP protocol (versions 3 and 4). All its state belongs to an
+ * NI. NIs of several nets may have the same address; one listener then serves all of them. The
+ * driver identifies a peer by the source NID of its HELLO. If accept is "all" and the peer's port
+ * is above 1023, the address in that NID must be the source address of the connection. Stock LNet
+ * names such a peer by address and port.
  */
 extern const struct lnet_lnd_ops lnet_socklnd_ops;
 

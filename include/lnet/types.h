@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The basic types of public headers: from C in user space, from Linux in the kernel. */
+/*
+ * The basic types of public headers. They are from C in user space, and from Linux in the kernel.
+ */
 #ifndef LNET_TYPES_H
 #define LNET_TYPES_H
 

@@ -12,16 +12,23 @@
 
 /* ---- limits and well-known numbers ---- */
 
-#define LNET_MAX_FRAGS 256U		/* fragments of one buffer; not sent */
+#define LNET_MAX_FRAGS 256U		/* most fragments of one buffer; the number is not sent */
 #define LNET_PORTAL_RESERVED 0U		/* ping and push */
-#define LNET_PORTAL_TRACKED 64U		/* added to the portal of a tracked request */
+/* a tracked request is sent to the portal number plus this number */
+#define LNET_PORTAL_TRACKED 64U
 
-#define LNET_PING_MATCHBITS 0x8000000000000000ULL	/* portal 0: GET is a ping, PUT a push */
-/* Portal 0 with LNET_PORTAL_TRACKED: a GET is a session open request, a PUT a confirm message. */
+/* match bits of a ping (GET) or a push (PUT) to portal 0 */
+#define LNET_PING_MATCHBITS 0x8000000000000000ULL
+/*
+ * Match bits of a GET to portal 0 + LNET_PORTAL_TRACKED that is a session open request, and of a
+ * PUT to that portal that is a confirm message.
+ */
 #define LNET_OPEN_MATCHBITS 0x8000000000000002ULL
 #define LNET_CONFIRM_MATCHBITS 0x8000000000000003ULL
 
-/* An ACK to a tracked request with this mlength is a rejection; the low byte is the reason. */
+/*
+ * If an ACK to a tracked request has this mlength, it is a rejection. The low byte is the reason.
+ */
 #define LNET_REJECTED 0xffffff00U
 enum lnet_rejection {
 	LNET_REJECTED_NO_WINDOW = 1,
@@ -29,7 +36,8 @@ enum lnet_rejection {
 	LNET_REJECTED_TOO_LONG = 3,
 	LNET_REJECTED_DISCARDED = 4,
 	LNET_REJECTED_NOT_PERMITTED = 5,
-	LNET_REJECTED_BY_ROUTER = 6,	/* by a router, which did not forward this attempt */
+	/* a router sent the rejection, because it did not forward this attempt */
+	LNET_REJECTED_BY_ROUTER = 6,
 };
 
 enum lnet_msg_type {
@@ -37,16 +45,16 @@ enum lnet_msg_type {
 	LNET_MSG_PUT = 1,
 	LNET_MSG_GET = 2,
 	LNET_MSG_REPLY = 3,
-	LNET_MSG_HELLO = 4,		/* only inside a version 1 HELLO */
+	LNET_MSG_HELLO = 4,	/* message type inside a HELLO of version 1, and nowhere else */
 };
 
-/* Sixteen bytes that only their creator interprets; all other nodes copy them. */
+/* Sixteen bytes that only the node that made them interprets; all other nodes copy them. */
 struct lnet_handle {
 	u64 cookie[2];
 };
 LNET_WIRE_SIZE(struct lnet_handle, 16);
 
-/* All bytes 0xff: no reply is requested. */
+/* True if all bytes are 0xff: the sender requests no reply. */
 static inline bool lnet_handle_is_none(const struct lnet_handle *h)
 {
 	return h->cookie[0] == ~0ULL && h->cookie[1] == ~0ULL;
@@ -90,7 +98,10 @@ struct lnet_wire_reply {
 } __packed;
 LNET_WIRE_SIZE(struct lnet_wire_reply, 16);
 
-/* The part that depends on the type; bytes that a type does not use are sent as zero. */
+/*
+ * The part of the header that depends on the message type. Bytes that a type does not use are sent
+ * as zero.
+ */
 union lnet_wire_msg {
 	struct lnet_wire_ack ack;
 	struct lnet_wire_put put;
@@ -99,7 +110,7 @@ union lnet_wire_msg {
 } __packed;
 LNET_WIRE_SIZE(union lnet_wire_msg, 40);
 
-/* The fields after the NIDs, the same in both forms. */
+/* The header fields after the NIDs. They are the same with 8-byte and with 20-byte NIDs. */
 struct lnet_wire_hdr_rest {
 	__le32 dest_pid;
 	__le32 src_pid;
@@ -111,7 +122,7 @@ LNET_WIRE_SIZE(struct lnet_wire_hdr_rest, 56);
 LNET_WIRE_AT(struct lnet_wire_hdr_rest, payload_len, 12);
 LNET_WIRE_AT(struct lnet_wire_hdr_rest, msg, 16);
 
-/* Versions 2 and 3 of the TCP protocol. */
+/* The header in versions 2 and 3 of the TCP protocol, with 8-byte NIDs. */
 struct lnet_wire_hdr4 {
 	__le64 dest_nid;
 	__le64 src_nid;
@@ -136,7 +147,7 @@ static inline unsigned int lnet_hdr_size(bool nid16)
 	return nid16 ? LNET_HDR16_SIZE : LNET_HDR4_SIZE;
 }
 
-/* A header in host form. Only the member of @msg for @type is valid. */
+/* A header in host form. Only the member of @msg that belongs to @type is valid. */
 struct lnet_hdr {
 	struct lnet_nid dest_nid, src_nid;
 	u32 dest_pid, src_pid;
@@ -165,36 +176,38 @@ struct lnet_hdr {
 };
 
 /*
- * Writes lnet_hdr_size(nid16) bytes to @buf and returns that number. @buf may be unaligned. The
- * nid4 form truncates a large NID, so the caller sends such NIDs only on connections of version 4.
- * Any context.
+ * Writes a header of lnet_hdr_size(nid16) bytes to @buf and returns that number. @buf may be
+ * unaligned. Without @nid16, a NID with a long address is truncated, so the caller sends such NIDs
+ * only on connections of version 4. Any context.
  */
 unsigned int lnet_hdr_encode(u8 *buf, const struct lnet_hdr *hdr, bool nid16);
 
 /*
- * As lnet_hdr_encode(), for a PUT. @like is the encoded header of another PUT. Reads only
- * payload_len and msg.put of @hdr, because all other fields are equal. Any context.
+ * Like lnet_hdr_encode(), but for a PUT whose header mostly equals @like, the encoded header of
+ * another PUT. Reads only payload_len and msg.put of @hdr, because all other fields are equal. Any
+ * context.
  */
 unsigned int lnet_hdr_encode_like(u8 *buf, const u8 *like, const struct lnet_hdr *hdr, bool nid16);
 
 /*
- * Decodes a header from the lnet_hdr_size(nid16) bytes at @buf. Returns 0, or -EPROTO if the
- * connection must be closed. Then the type is unknown, a NID has an impossible size, an ACK or GET
- * has a payload, or a PUT or REPLY has more than LNET_MTU. The caller checks the destination and
- * all indices and offsets. Any context.
+ * Decodes a header from the lnet_hdr_size(nid16) bytes at @buf. Returns 0, or -EPROTO if the driver
+ * must close the connection. Reasons for -EPROTO: the type is unknown, a NID has an impossible
+ * size, an ACK or GET has a payload, or a PUT or REPLY has more than LNET_MTU. The caller checks
+ * the destination and all indices and offsets. Any context.
  */
 int lnet_hdr_decode(struct lnet_hdr *hdr, const u8 *buf, bool nid16);
 /*
- * As lnet_hdr_decode(). @hdr has the content of the valid header @like; the NIDs are decoded again
- * only if they differ. Any context.
+ * Like lnet_hdr_decode(). On entry, @hdr has the content of the valid header @like. The function
+ * decodes the NIDs only if they differ from those of @like. Any context.
  */
 int lnet_hdr_decode_like(struct lnet_hdr *hdr, const u8 *buf, const u8 *like, bool nid16);
 
 /* ---- ping info: byte order of its creator, shown by the magic; large NIDs big-endian ---- */
 
 #define LNET_PING_MAGIC 0x70696e67U
-#define LNET_PINGINFO_MIN 272U		/* smallest buffer for another node's info: 16 + 16 * 16 */
-#define LNET_PINGINFO_MANUAL 3960U	/* the most that lnetctl ping requests */
+/* bytes of the smallest buffer for the ping info of another node: 16 + 16 * 16 */
+#define LNET_PINGINFO_MIN 272U
+#define LNET_PINGINFO_MANUAL 3960U	/* bytes of ping info that lnetctl ping requests at most */
 #define LNET_PINGINFO_NIDS_MAX 4096U	/* entries of each kind */
 #define LNET_PINGINFO_MAX (16U + LNET_PINGINFO_NIDS_MAX * (16U + 24U))
 
@@ -206,7 +219,8 @@ int lnet_hdr_decode_like(struct lnet_hdr *hdr, const u8 *buf, const u8 *like, bo
 #define LNET_FEAT_LARGE_ADDR 0x20U
 #define LNET_FEAT_PRIMARY_LARGE 0x40U
 #define LNET_FEAT_METADATA 0x80U
-#define LNET_FEAT_OPEN 0x40000000U	/* exactly-once extension: accepts session open requests */
+/* exactly-once extension: the node accepts session open requests */
+#define LNET_FEAT_OPEN 0x40000000U
 
 #define LNET_NI_UP 0x15aac0deU
 #define LNET_NI_DOWN 0xdeadfaceU
@@ -216,18 +230,21 @@ struct lnet_wire_ping {
 	u32 magic;
 	u32 features;
 	u32 pid;
-	u32 nnis;			/* 16-byte entries that follow, 0@lo first */
+	u32 nnis;		/* number of 16-byte entries that follow; the first is 0@lo */
 } __packed;
 LNET_WIRE_SIZE(struct lnet_wire_ping, 16);
 
 struct lnet_wire_ping_ni {
 	u64 nid;
-	u32 status;			/* entry 0: sequence number of the info */
-	u32 msg_size;			/* entry 0, if there are large entries: size of the info */
+	u32 status;			/* in entry 0: sequence number of the ping info */
+	u32 msg_size;		/* in entry 0, if large entries exist: bytes of the ping info */
 } __packed;
 LNET_WIRE_SIZE(struct lnet_wire_ping_ni, 16);
 
-/* Follows the small entries. Only nid.size + 8 bytes of the NID are sent, rounded up to 4. */
+/*
+ * A large entry; these follow the small ones. The sender sends only nid.size + 8 bytes of @nid,
+ * rounded up to 4.
+ */
 struct lnet_wire_ping_large {
 	u32 status;
 	struct lnet_nid nid;
@@ -236,36 +253,37 @@ LNET_WIRE_SIZE(struct lnet_wire_ping_large, 24);
 
 struct lnet_pinginfo_ni {
 	struct lnet_nid nid;
-	u32 status;			/* LNET_NI_UP, LNET_NI_DOWN, or any other value of a peer */
+	u32 status;		/* LNET_NI_UP, LNET_NI_DOWN, or any other value that a peer sent */
 };
 
-/* The content of a received info, except its NIDs. */
+/* The content of a received ping info, except its NIDs. */
 struct lnet_pinginfo {
 	u32 features, pid, seq;
-	/* of the whole info, <= LNET_PINGINFO_MAX: the length to request */
+	/* bytes of the whole ping info, at most LNET_PINGINFO_MAX: the length to request */
 	unsigned int size;
 	unsigned int nr;		/* NIDs stored in the caller's array */
-	unsigned int nr_seen;		/* valid NIDs in the received bytes, without 0@lo */
-	bool has_primary;		/* then nis[0] is the primary NID */
-	bool swapped;			/* the creator has the other byte order */
+	unsigned int nr_seen;	/* number of valid NIDs in the received bytes, without 0@lo */
+	bool has_primary;		/* nis[0] is the primary NID */
+	bool swapped;		/* the node that made the ping info has the other byte order */
 };
 
 /* The number of bytes that lnet_pinginfo_encode() needs for @nis. */
 unsigned int lnet_pinginfo_size(const struct lnet_pinginfo_ni *nis, unsigned int nr);
 
 /*
- * Encodes the info of this node in host byte order. @nis: without 0@lo, primary first, then by net
- * as configured; small and large NIDs in any order. Sets or clears NI_STATUS, LARGE_ADDR and
- * PRIMARY_LARGE as needed, whatever @features has; clears METADATA.
- * Returns the total length; -ENOSPC if @size is too small; -EINVAL for more than
- * LNET_PINGINFO_NIDS_MAX - 1 NIDs, an invalid NID or ANY. Any context.
+ * Encodes the ping info of this node in host byte order. @nis: the NIDs without 0@lo: the primary
+ * NID first, then by net as configured; short and long addresses in any order. Sets or clears
+ * NI_STATUS, LARGE_ADDR and PRIMARY_LARGE as needed, whatever @features has; clears METADATA.
+ * Returns the total length. -ENOSPC: @size is too small. -EINVAL: more than LNET_PINGINFO_NIDS_MAX
+ * - 1 NIDs, an invalid NID, or ANY. Any context.
  */
 int lnet_pinginfo_encode(u8 *buf, unsigned int size, u32 features, u32 pid, u32 seq,
 			 const struct lnet_pinginfo_ni *nis, unsigned int nr);
 
 /*
- * Decodes an info of either byte order from @len received bytes. Stores up to @max NIDs in @nis,
- * primary first, without 0@lo.
+ * Decodes a ping info of either byte order from @len received bytes. Stores up to @max NIDs in
+ * @nis, the primary NID first, without 0@lo. The return values are:
+ *
  *   0		complete
  *   -EMSGSIZE	truncated: out->size bytes are needed; @out and the received NIDs are written
  *   -ENOBUFS	complete, but @max is smaller than out->nr_seen
@@ -282,7 +300,7 @@ int lnet_pinginfo_decode(struct lnet_pinginfo *out, const u8 *buf, unsigned int 
 
 /* Writes the REPLY to a session open request, LNET_SESSION_REPLY_SIZE bytes. */
 void lnet_session_reply_encode(u8 *buf, u32 W, u64 instance, u64 grant);
-/* Reads the REPLY to a session open request. 0, -EPROTO */
+/* Reads the REPLY to a session open request. Return: 0, or -EPROTO. */
 int lnet_session_reply_decode(const u8 *buf, u32 len, u32 *W, u64 *instance, u64 *grant);
 
 /* ---- TCP: acceptor request, HELLO, frame header (codecs: lnd/socklnd/wire.h) ---- */
@@ -311,7 +329,7 @@ LNET_WIRE_SIZE(struct lnet_wire_acr2, 28);
 #define LNET_HELLO_NIPS_MAX 16U
 #define LNET_HELLO_SIZE_MAX (56U + 4U * LNET_HELLO_NIPS_MAX)
 
-/* Versions 2 and 3; nips addresses of 4 bytes follow. */
+/* HELLO of versions 2 and 3; @nips addresses of 4 bytes follow it. */
 struct lnet_wire_hello3 {
 	u32 magic;
 	u32 version;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Requests by ioctl on /dev/lnet, which stock LNet's tools use beside netlink: numbers, versions
- * and layouts, in the machine's byte order.
+ * Requests by ioctl on /dev/lnet: their numbers, versions and layouts, in the machine's byte order.
+ * Stock LNet's tools use these requests in addition to netlink.
  *
- * The code of a request is LNET_IOC(number): its size field says nothing of the buffer, whose
- * length stands in its header. The buffer is copied in as a whole, and after a success copied back.
- * CAP_SYS_ADMIN is needed, in the user namespace that owns the caller's network namespace.
+ * The code of a request is LNET_IOC(number). The size field of the code is not the size of the
+ * buffer; the header of the buffer has its length. The kernel copies in the whole buffer, and after
+ * a success copies it back. The caller needs CAP_SYS_ADMIN in the user namespace that owns its
+ * network namespace.
  */
 #ifndef UAPI_LNET_IOCTL_H
 #define UAPI_LNET_IOCTL_H
@@ -23,19 +24,25 @@
 
 enum lnet_ioc_nr {
 	LNET_IOC_UNCONFIGURE	= 56,	/* data */
-	LNET_IOC_CONFIGURE	= 59,	/* data; @flags not 0: with what parameters name */
-	LNET_IOC_LST		= 63,	/* data: request to the self-test's console, lnet_lst.h */
+	/* data; @flags not 0: also add the nets that module parameters name */
+	LNET_IOC_CONFIGURE	= 59,
+	/* data: request to the console of the self-test, see lnet_lst.h */
+	LNET_IOC_LST		= 63,
 	LNET_IOC_GET_PEER	= 76,	/* data: log the state of the peer with @nid on @net */
 	LNET_IOC_CONFIG_RTR	= 87,	/* config: routing on or off */
 	LNET_IOC_ADD_BUF	= 88,	/* config: router buffers */
-	LNET_IOC_GET_BUF	= 89,	/* buf: those of CPT @count; ENOENT: none */
+	/* buf: the router buffers of CPT @count; ENOENT: no such CPT */
+	LNET_IOC_GET_BUF	= 89,
 	LNET_IOC_GET_STATS	= 91,	/* stats */
 	LNET_IOC_SET_NUMA	= 98,	/* value */
 	LNET_IOC_GET_NUMA	= 99,	/* value */
-	LNET_IOC_ADD_UDSP	= 105,	/* udsp; patterns follow it, or @bulk points to them */
+	/* udsp; the patterns follow the struct, or @bulk points to them */
+	LNET_IOC_ADD_UDSP	= 105,
 	LNET_IOC_DEL_UDSP	= 106,	/* udsp: @idx, -1 all */
-	LNET_IOC_GET_UDSP_SIZE	= 107,	/* udsp: returns in @idx the size of policy @idx */
-	LNET_IOC_GET_UDSP	= 108,	/* udsp; @bulk_size: the size from 107 minus 32 */
+	/* udsp: the kernel writes the size of policy @idx to @idx */
+	LNET_IOC_GET_UDSP_SIZE	= 107,
+	/* udsp; @bulk_size: the size that request 107 returned, minus 32 */
+	LNET_IOC_GET_UDSP	= 108,
 	LNET_IOC_RESET_STATS	= 110,	/* data: set all statistics to 0 */
 };
 
@@ -47,7 +54,7 @@ struct lnet_ioc_hdr {
 	__u32 version;
 };
 
-/* Inline buffers follow, each padded to 8 bytes. */
+/* The two inline buffers follow the struct, each padded to 8 bytes. */
 struct lnet_ioc_data {
 	struct lnet_ioc_hdr hdr;
 	__u64 nid;		/* net << 32 | IPv4 address */
@@ -68,7 +75,7 @@ struct lnet_ioc_config {
 	__u32 net, count;
 	__u64 nid;
 	__u32 nr_cpts;
-	/* routing: 0 or not; buffers of each size */
+	/* @enable: routing: 0 off, else on; @tiny, @small, @large: router buffers of each size */
 	__u32 enable, tiny, small, large;
 	__u8 rest[184 - 44];
 } __attribute__((__packed__));
@@ -77,7 +84,7 @@ struct lnet_ioc_pool {
 	__u32 pages, buffers, credits, min_credits;
 };
 
-/* The pools overlap the last 4 bytes of @cfg, which are padding. */
+/* A reply with router pools. The pools overlap the last 4 bytes of @cfg, which are padding. */
 struct lnet_ioc_buf {
 	union {
 		struct lnet_ioc_config cfg;
@@ -98,7 +105,7 @@ struct lnet_ioc_stats {
 	struct lnet_ioc_hdr hdr;
 	__u32 msgs_alloc, msgs_max, errors, send_count, recv_count, route_count, drop_count;
 	__u64 send_length, recv_length, route_length, drop_length;
-	/* in the order of `stats show' */
+	/* the following counters are in the order of `stats show' */
 	__u32 rst_alloc, resend, response_timeout;
 	__u32 local_interrupt, local_dropped, local_aborted, local_no_route, local_timeout,
 		local_error;
@@ -110,14 +117,14 @@ struct lnet_ioc_stats {
  * @bulk points to the patterns of a policy: one for each end, in the order of LNET_IOC_UDSP_ENDS.
  * A pattern is a tag of four bytes and then words of four bytes:
  *	the number of address expressions;
- *	the type of the net, 0: this end is not given;
+ * the type of the net; 0: the policy has no pattern for this end;
  *	the number of ranges of the net number, then these ranges;
  *	for each address expression, the number of its ranges, then these ranges.
- * A range is three words: the first, the last, the stride.
+ * A range is three words: the first number, the last number, the stride.
  */
 struct lnet_ioc_udsp {
 	struct lnet_ioc_hdr hdr;
-	__s32 idx;		/* add: -1 the last; del: -1 all */
+	__s32 idx;		/* add: position, -1: at the end; delete: -1: all policies */
 	__u32 action;		/* LNET_IOC_UDSP_* */
 	__u32 bulk_size;	/* bytes */
 	__u32 priority;

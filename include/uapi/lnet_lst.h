@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Requests from stock LNet's lst to the console of the self-test: ioctl 63 on /dev/lnet, and the
- * generic netlink family `lnet_selftest'. The layouts are those of 64-bit machines, in host byte
- * order.
+ * generic netlink family `lnet_selftest'. All structs have the layouts of 64-bit machines, in host
+ * byte order.
  *
  * The ioctl uses struct lnet_ioc_data of lnet_ioctl.h. u32_[0] is the operation. pbuf1 and plen1
  * are the address and length of its arguments. pbuf2 and plen2 are those of a struct lnet_lst_stat
@@ -14,7 +14,7 @@
 
 #include <linux/types.h>
 
-#define LNET_LST_NAME	32	/* bytes of a name, with the final zero */
+#define LNET_LST_NAME	32	/* bytes of a name, including the final zero */
 
 enum lnet_lst_op {
 	LNET_LST_DEBUG		= 0xC00,
@@ -63,7 +63,7 @@ struct lnet_lst_counts {
 #define LNET_LST_BATCH_IDLE	0xB0
 #define LNET_LST_BATCH_RUNNING	0xB1
 
-/* State of a test, or of a batch if lnet_lst_batch_info.test is 0. */
+/* State of a test; if lnet_lst_batch_info.test is 0, of a batch. */
 struct lnet_lst_side {
 	struct lnet_lst_counts clients, servers;
 	union {
@@ -72,7 +72,10 @@ struct lnet_lst_side {
 	};
 };
 
-/* An item of the caller's list. The console reads @next and writes all fields from @peer on. */
+/*
+ * An element of the caller's list of results. The console reads @next and writes all fields from
+ * @peer on.
+ */
 struct lnet_lst_result {
 	__u64 next, prev;
 	struct lnet_lst_id peer;
@@ -80,16 +83,16 @@ struct lnet_lst_result {
 	__s32 state, rpc_errno;
 	struct lnet_lst_sid sid;
 	__s32 remote_errno;
-	__s32 private_[4];		/* [0]: 1 if a test or batch is active */
+	__s32 private_[4];		/* private_[0]: 1 if a test or batch is active */
 	__u8 payload[4];		/* longer for some operations */
 };
 #define LNET_LST_RESULT_PAYLOAD	92	/* offset of @payload */
 
 struct lnet_lst_stat {
-	__s32 rpc[4];			/* number of RPCs: all, with a reply, failed */
-	__s32 rpc_errno;		/* first errno of an RPC, positive */
+	__s32 rpc[4];			/* numbers of RPCs: [0] all, [1] with a reply, [2] failed */
+	__s32 rpc_errno;		/* errno of the first RPC that failed, positive */
 	__s32 remote[8];		/* counters, whose meaning depends on the operation */
-	__s32 remote_errno;		/* first errno of a node, positive */
+	__s32 remote_errno;		/* errno of the first node that failed, positive */
 	__u64 private_;
 };
 
@@ -143,7 +146,7 @@ struct lnet_lst_named {
 enum lnet_lst_update { LNET_LST_CLEAN = 1, LNET_LST_REFRESH, LNET_LST_REMOVE };
 struct lnet_lst_group_update {
 	__s32 key, what;
-	__s32 states;			/* LNET_LST_CLEAN: remove nodes in these states */
+	__s32 states;			/* LNET_LST_CLEAN: bits for the states of nodes to remove */
 	__s32 name_len;
 	__u64 name_at;
 	__s32 count, pad;
@@ -160,7 +163,7 @@ struct lnet_lst_nodes_add {
 /* LNET_LST_GROUP_LIST, LNET_LST_BATCH_LIST */
 struct lnet_lst_list {
 	__s32 key, index;
-	__s32 name_len, pad;		/* @name_len: size of the buffer at @name_at */
+	__s32 name_len, pad;		/* @name_len: bytes of the buffer at @name_at */
 	__u64 name_at;
 };
 
@@ -168,8 +171,13 @@ struct lnet_lst_group_info {
 	__s32 key, name_len;
 	__u64 name_at;
 	__u64 counts_at;		/* 0: do not return counts */
-	__u64 index_at;			/* s32: first node to return; then the next one */
-	__u64 room_at;			/* s32: size of the array; then the nodes returned */
+	/*
+	 * s32: the caller writes the index of the first node to return, the console that of the
+	 * next one
+	 */
+	__u64 index_at;
+	/* s32: the caller writes the size of the array, the console the number of nodes returned */
+	__u64 room_at;
 	__u64 nodes_at;			/* array of struct lnet_lst_node; 0: do not return nodes */
 };
 
@@ -225,9 +233,12 @@ struct lnet_lst_bulk_param {
 #define LNET_LST_FAMILY_VERSION	1
 
 enum lnet_lst_cmd {
-	/* do with CREATE: new session, by force with REPLACE; do without: end it; dump: show it */
+	/*
+	 * "do" request with CREATE: new session, which with REPLACE ends another session; "do"
+	 * without CREATE: end the session; dump: show the session
+	 */
 	LNET_LST_CMD_SESSIONS = 1,
-	LNET_LST_CMD_GROUPS,		/* dump: list groups and their nodes */
+	LNET_LST_CMD_GROUPS,		/* dump request: list the groups and their nodes */
 };
 
 #endif

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Numbers of the management protocol, spoken over generic netlink to the kernel and over
- * NETLINK_USERSOCK to a user-space node. Bodies are the same on both: a generic netlink header
- * (command, version) and attributes, in the machine's byte order.
+ * Numbers of the management protocol. Programs use generic netlink to the kernel, and
+ * NETLINK_USERSOCK to a user-space node. The body of a message is the same in both cases: a generic
+ * netlink header (command, version) and attributes, in the machine's byte order.
  *
- * Where the two differ:
+ * The differences are:
  *		kernel				user-space node
  *   nlmsg_type	id of the family "lnet"		LNET_NL_USER_TYPE
  *   port id	0				lnet_nl_user_port(name, uid)
- *   rights	CAP_NET_ADMIN			root or the node's own uid change, everybody reads
+ * rights	CAP_NET_ADMIN			root or the node's own uid may change, all may read
  *
- * Request: flags REQUEST | ACK and the operation's; the version byte is the verbosity of a dump.
- * Attributes are the text of a YAML body. A key and its scalar are two successive attributes, each
- * VALUE or INT_VALUE. LIST is a collection.
+ * Request: it has the flags REQUEST | ACK and those of the operation. In a request for a dump, the
+ * version byte is the level of detail. Attributes are the text of a YAML body. A key and its scalar
+ * are two successive attributes, each VALUE or INT_VALUE. LIST is a collection.
  *
  * Reply to a dump: a key table (flags CREATE | MULTI; a table that supersedes an earlier one also
  * has REPLACE), then a value message (MULTI) per item, then NLMSG_DONE. The key table numbers the
@@ -26,7 +26,7 @@
 
 /* nlmsg_type of every message to or from a user-space node */
 #define LNET_NL_USER_TYPE	0x20
-#define LNET_NL_USER_NODE	"lnetd"	/* name of the node when none is given */
+#define LNET_NL_USER_NODE	"lnetd"	/* name of the node if the user names none */
 
 enum lnet_nl_cmd {
 	LNET_NL_CONFIGURE	= 1,	/* do */
@@ -38,20 +38,22 @@ enum lnet_nl_cmd {
 	LNET_NL_CPT_OF_NID	= 7,	/* dump */
 	LNET_NL_PEER_DIST	= 8,	/* dump */
 	/*
-	 * do, dump; stock reserves the number and uses ioctl. A list of one rule: "idx" #n "src" T
-	 * "dst" T "rte" T "priority" #n, or what a dump has
+	 * do, dump; stock LNet reserves the number and uses ioctl. The request is a list of one
+	 * rule: "idx" #n "src" T "dst" T "rte" T "priority" #n, or the keys of a dump.
 	 */
 	LNET_NL_UDSP		= 9,
 	LNET_NL_PEER_FAIL	= 10,	/* do */
 	LNET_NL_DBG_RECOV	= 11,	/* dump */
 	LNET_NL_FAULT		= 12,	/* do, dump */
-	LNET_NL_ROUTING		= 13,	/* do; dump: ours only, stock LNet uses ioctl */
+	/* do; dump: only this project has it, stock LNet uses ioctl */
+	LNET_NL_ROUTING		= 13,
 	LNET_NL_BUFFERS		= 14,	/* do */
 	LNET_NL_NUMA		= 15,	/* do */
 	LNET_NL_STATS		= 16,	/* dump */
 
 	/*
-	 * This project's own; stock LNet carries these by sysfs and ioctl.
+	 * Commands of this project only; stock LNet uses sysfs and ioctl for these purposes. T is a
+	 * text, #n a number.
 	 *
 	 * TUNABLES: do: "name" value ..., all or nothing; the value may be "default". Dump: header
 	 * "global", mapping, one key per tunable, s64 or string; times are in seconds.
@@ -100,7 +102,8 @@ enum lnet_nl_cmd {
 enum lnet_nl_attr {
 	LNET_NLA_PAD		= 0,
 	LNET_NLA_LIST		= 1,	/* nested */
-	LNET_NLA_LIST_SIZE	= 2,	/* u16: keys in this table; only in the first key */
+	/* u16: number of keys in the key table; only in the first key */
+	LNET_NLA_LIST_SIZE	= 2,
 	/* u16: attribute number of the key in value messages, from 1 */
 	LNET_NLA_INDEX		= 3,
 	LNET_NLA_TYPE		= 4,	/* u16: enum lnet_nl_type */
@@ -114,7 +117,7 @@ enum lnet_nl_attr {
 #define LNET_NL_SEQUENCE	4
 
 /*
- * Types of values. A nested value is two levels: attribute(index){ element{ attributes } element{
+ * Types of values. A nested value has two levels: attribute(index){ element{ attributes } element{
  * ... } }.
  */
 enum lnet_nl_type {
@@ -124,32 +127,38 @@ enum lnet_nl_type {
 	LNET_NLT_STRING		= 5,
 	LNET_NLT_FLAG		= 6,	/* present: true, absent: false */
 	LNET_NLT_NESTED		= 8,
-	LNET_NLT_NUL_STRING	= 10,	/* the header: its key is the top key of the document */
+	LNET_NLT_NUL_STRING	= 10,	/* the header, whose key is the top key of the document */
 	LNET_NLT_S16		= 13,
 	LNET_NLT_S32		= 14,
 	LNET_NLT_S64		= 15,
 };
 
-#define LNET_NL_ATTR_HDR	4	/* u16 length with this header, u16 type */
-#define LNET_NL_NESTED		0x8000	/* set in the type of nested attributes */
+/* bytes of the header of an attribute: u16 length of header and value, u16 type */
+#define LNET_NL_ATTR_HDR	4
+/* flag in the type of an attribute that contains attributes */
+#define LNET_NL_NESTED		0x8000
 #define LNET_NL_TYPE_MASK	0x3fff
-#define LNET_NL_DEPTH_MAX	8	/* nested lists in a request; deeper is rejected */
+/* most levels of nested lists in a request; the node rejects more */
+#define LNET_NL_DEPTH_MAX	8
 
 /* Flags of nlmsghdr as this protocol uses them. */
 #define LNET_NL_F_MULTI		0x002
-/* dump: only what is needed to build the same configuration again */
+/* dump: the node returns only the keys that are needed to build the same configuration again */
 #define LNET_NL_F_FILTERED	0x020
 #define LNET_NL_F_REPLACE	0x100	/* set */
 #define LNET_NL_F_EXCL		0x200
 #define LNET_NL_F_DUMP		0x300	/* show */
 #define LNET_NL_F_CREATE	0x400	/* add */
-/* configure: large NIDs; nets, ours only: add an interface whose device or address is missing */
+/*
+ * Configure: NIDs that can have IPv6 addresses. Nets, in this project only: add an interface whose
+ * device or address does not exist yet.
+ */
 #define LNET_NL_F_APPEND	0x800
-/* a request that is part of the transaction that its sender began */
+/* the request is part of the transaction that its sender has begun */
 #define LNET_NL_F_STAGED	0x4000
 /*
- * Value message: more elements of the previous item, whose list did not fit in one message. Old
- * clients print it as a separate item, which repeats the scalars of the first.
+ * The value message has more elements of the previous item, whose list did not fit into one
+ * message. Old clients print it as a separate item. So it repeats the scalars of the previous item.
  */
 #define LNET_NL_F_CONT		0x8000
 
@@ -166,9 +175,9 @@ enum lnet_nl_rule {
 };
 
 /*
- * Port id of the node @name of user @uid: a hash (FNV-1a) with the top bit clear and the next bit
- * set. The kernel assigns no such ids itself: it uses process ids and negative numbers. Port ids
- * are per network namespace, and so are these names.
+ * Port ID of the node @name of user @uid: a hash (FNV-1a) with the top bit clear and the next bit
+ * set. The kernel itself assigns no such IDs: it uses process IDs and negative numbers. Each
+ * network namespace has separate port IDs, so the names are also separate.
  */
 static inline unsigned int lnet_nl_user_port(const char *name, unsigned int uid)
 {
