@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* An instance: the node in one struct. */
+/* An instance: all data of one node. */
 #ifndef LNET_MODEL_INSTANCE_H
 #define LNET_MODEL_INSTANCE_H
 
@@ -25,19 +25,21 @@ struct lnet_router;
 struct lnet_routes;
 struct lnet_udsp;
 
-#define LNET_WATCHES	16		/* further threads in handlers are not watched */
+/* threads in handlers that the node watches; it does not watch further threads */
+#define LNET_WATCHES	16
 
-/* memory/: a thread that runs handlers; atomic, without a lock */
+/* memory/: a thread that runs handlers; the fields are atomic and need no lock */
 struct lnet_watch {
-	u64 begin_ns;			/* start of the batch; 0: free; bit 0: batch is counted */
-	u32 what;			/* portal << 8 | kind of the event being handled */
+	/* time at which the thread began a batch of events; 0: unused; bit 0: batch is counted */
+	u64 begin_ns;
+	u32 what;			/* event whose handler runs: portal << 8 | kind */
 };
 
-struct lnet_slot {			/* [slot_lock] xfer/: of an untracked request */
+struct lnet_slot {			/* [slot_lock] xfer/: slot of an untracked request */
 	struct lnet_op *op;
 	u64 gen;			/* number of uses */
-	u64 tag;			/* unique, in the handle; no other node can compute it */
-	u32 next;			/* when free: next free slot + 1, 0: none */
+	u64 tag;		/* unique number in the wire handle; no other node can compute it */
+	u32 next;		/* in a free slot: index of the next free slot + 1; 0: none */
 };
 
 #define LNET_NID_HASH_BITS 6		/* first size; grows */
@@ -52,7 +54,7 @@ struct lnet {
 	struct mutex cfg_mutex;
 	u8 stopping;			/* READ_ONCE; set first in lnet_destroy() */
 	/* path/ and manage/: */
-	u8 ping_stale;			/* a link changed: the ping info is to be rebuilt */
+	u8 ping_stale;			/* a link changed, so the node must rebuild its ping info */
 	/* topology/, service/ and manage/: */
 	u32 cfg_gen;			/* [cfg] */
 	/* shard/: */
@@ -60,37 +62,45 @@ struct lnet {
 	/* instance.c: */
 	const struct lnet_lnd_ops *lnds[LNET_MAX_LNDS];	/* [cfg] */
 	/* topology/ and manage/: */
-	struct list_head nis;		/* [cfg] in configuration order, loopback first */
+	struct list_head nis;	/* [cfg] local NIs in the order of configuration, loopback first */
 	u32 nr_nis, next_ni_ix;
 	struct lnet_ni *lo;
 	/* topology/; service/ when peers merge: */
 	struct list_head peers;		/* [cfg] + nid_lock for adding */
 	u32 nr_peers;
-	u64 peer_seq;			/* [nid_lock] of the last peer */
+	u64 peer_seq;			/* [nid_lock] @seq of the peer that was added last */
 	/* manage/: */
-	/* peer_expiry.c: next slice of the walk for peers to expire; WRITE_ONCE */
+	/*
+	 * peer_expiry.c: time of the next slice of the walk that finds peers to expire; WRITE_ONCE
+	 */
 	u64 expiry_ns;
-	/* topology/: link_quality.c: when to check interfaces; WRITE_ONCE */
+	/*
+	 * topology/: link_quality.c: when the worker next checks weights and damped NIs; WRITE_ONCE
+	 */
 	u64 weigh_ns, flap_ns;
 	/* fault/: */
-	u64 rules_ns;			/* rule_table.c: when rules may have ended; WRITE_ONCE */
+	/* rule_table.c: when the worker next checks whether fault rules have ended; WRITE_ONCE */
+	u64 rules_ns;
 	/* manage/: */
-	struct lnet_peer *expiry_at;	/* [cfg] next to visit in this walk; reference held */
-	u8 expiry_left;			/* [cfg] the walk visited a dynamically created peer */
+	/* [cfg] next peer that the expiry walk visits; reference held */
+	struct lnet_peer *expiry_at;
+	u8 expiry_left;		/* [cfg] the expiry walk visited a dynamically created peer */
 	/* topology/: */
 	spinlock_t nid_lock;		/* leaf */
 	struct hlist_head *nids;	/* [nid_lock] 1 << nid_bits */
-	u64 nid_key;			/* [const] secret key of the hash */
-	u32 nid_bits, nr_nids, pni_ix;	/* @pni_ix: the last one given */
+	u64 nid_key;			/* [const] secret key of the hash table of NIDs */
+	u32 nid_bits, nr_nids, pni_ix;	/* @pni_ix: the last @ix given to a peer NI */
 	/* memory/: */
 	struct lnet_md_tables *md_tables;	/* handle.c, match.c */
 	/* xfer/: */
 	spinlock_t slot_lock;		/* leaf */
 	struct lnet_slot *slots;	/* [slot_lock] */
 	u32 nr_slots, slot_free, nr_slot_free;
-	u64 slot_key[2];		/* [const] secret key of the tags */
+	u64 slot_key[2];	/* [const] secret key from which the tags of slots are computed */
 	/* fault/: */
-	/* of fault.c; @fault is NULL without a rule; @fault_table is NULL before the first rule */
+	/*
+	 * @fault: NULL while no fault rule exists; @fault_table: NULL before the first fault rule
+	 */
 	struct lnet_fault *fault, *fault_table;
 	/* topology/: */
 	struct lnet_udsp *udsp;		/* [cfg] udsp.c; NULL: no rule */
@@ -98,18 +108,22 @@ struct lnet {
 	spinlock_t ping_lock;		/* leaf */
 	/* [ping_lock] the REPLY to pings */
 	struct lnet_sbuf *ping_info;
-	struct lnet_sbuf *ping_less;	/* ping info without drained NIs; NULL: same list */
+	/* ping info that lists no drained NI; NULL: the same list as @ping_info */
+	struct lnet_sbuf *ping_less;
 	u32 ping_seq;			/* WRITE_ONCE */
 	struct lnet_discovery disc;
 	lnet_md_t ping_md, push_md;
-	/* shard/; topology/ and manage/ count @nr_counted: */
+	/* shard/ writes these fields; topology/ and manage/ also change @nr_counted: */
 	struct lnet_shard *shard;	/* nr_shards */
-	/* a shard's more_left is set; an NI's work is set; NIs, peers and peer NIs not freed yet */
+	/*
+	 * @doorbells: shards with @more_left set. @ni_work: NIs with @work set. @nr_counted: NIs,
+	 * peers and peer NIs that are not freed yet.
+	 */
 	atomic_t doorbells, ni_work, nr_counted;
 	struct lnet_log log;		/* model/log.h */
 	/* memory/: */
 	struct lnet_watch watch[LNET_WATCHES];	/* event.c */
-	u32 watch_idle;			/* atomic: no call of lnet_handlers_watch() is due */
+	u32 watch_idle;		/* atomic; 1: no call of lnet_handlers_watch() is scheduled */
 	/* control/: */
 	void *control;			/* dispatch.c */
 	/* router/: */

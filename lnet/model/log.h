@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The log of an instance: messages of log.def, with levels and limits of their rate. */
+/* The log of an instance: the messages of log.def, their levels, and the limits of their rates. */
 #ifndef LNET_MODEL_LOG_H
 #define LNET_MODEL_LOG_H
 
@@ -16,7 +16,10 @@ enum lnet_log_message {
 	LNET_NR_LOGS
 };
 
-/* The lines that were written of a message since @since_ns; 0: none yet. */
+/*
+ * For one kind of message: the numbers of lines written and suppressed since @since_ns; 0: none
+ * yet.
+ */
 struct lnet_log_rate {
 	u64 since_ns;
 	u32 nr, suppressed;
@@ -25,11 +28,14 @@ struct lnet_log_rate {
 struct lnet_log {			/* shard/: all but @by */
 	lnet_log_fn fn;			/* [const] NULL: nothing is logged */
 	void *arg;			/* [const] */
-	u8 level;			/* [const] messages above it are not written */
-	u64 job_ns;			/* when to report suppressed lines; WRITE_ONCE */
-	spinlock_t lock;		/* leaf, may be taken under other leaves */
+	u8 level;		/* [const] the node does not write messages above this level */
+	u64 job_ns;		/* when the worker next reports suppressed lines; WRITE_ONCE */
+	/* leaf lock; a thread may lock it while it holds another leaf lock */
+	spinlock_t lock;
 	struct lnet_log_rate rate[LNET_NR_LOGS];	/* [lock] */
-	/* control/: who requested the current change; requests are processed one at a time */
+	/*
+	 * control/: user who requested the current change; the node processes one request at a time
+	 */
 	char by[LNET_LOG_BY_MAX];
 };
 

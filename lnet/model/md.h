@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Memory descriptors and the events for their handlers. memory/ writes all of it. */
+/* Memory descriptors, and the events for their handlers. Only memory/ writes these structs. */
 #ifndef LNET_MODEL_MD_H
 #define LNET_MODEL_MD_H
 
@@ -11,28 +11,28 @@ struct lnet;
 struct lnet_md;
 struct lnet_me;
 
-struct lnet_evt {			/* an event waiting for its handler; pool per shard */
+struct lnet_evt {	/* an event that waits for its handler; each shard has a pool of them */
 	struct list_head link;		/* free list, p->posts or md->done */
 	struct lnet_md *md;		/* in p->posts */
 	struct lnet_evt *next;		/* in sh->evts_back */
-	bool last;			/* it drops the reference of the operation */
+	bool last;	/* the delivery of this event drops the operation's reference to @md */
 	struct lnet_event ev;
 };
 
 struct lnet_md {
-	spinlock_t *lock;		/* its portal's, or its bucket's */
+	spinlock_t *lock;		/* lock of the portal or of the hash bucket of the MD */
 	struct lnet *ln;
 	u64 cookie;
-	struct lnet_me *me;		/* [lock] NULL when bound or detached */
+	struct lnet_me *me;		/* [lock] match entry; NULL: the MD is bound or detached */
 	struct list_head done;		/* [lock] events to deliver */
-	struct list_head ready;		/* [lock] in a pass's or shard's ready list */
+	struct list_head ready;		/* [lock] link in the ready list of a pass or shard */
 	u64 offset;			/* [lock] local offset */
 	u32 refs;			/* [lock] operations in flight */
 	s32 threshold;			/* [lock] */
 	u8 delivering, aborted, dead, gone_sent;	/* [lock] */
 	/* [const] from here */
 	u8 auto_unlink;
-	bool unlimited;			/* threshold is LNET_THRESHOLD_INF for good */
+	bool unlimited;			/* the threshold always stays LNET_THRESHOLD_INF */
 	u32 length, max_size, options;
 	s32 cpt;
 	u32 nr_frags;

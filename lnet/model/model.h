@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * All structs inside an instance: data that the folders of the core share. One header for each
- * noun; instance.h ties them together.
+ * All structs inside an instance: data that the folders of the core use together. Each noun has one
+ * header; instance.h includes the others.
  *
- * Locks, outermost first: ln->cfg_mutex (sleeps) > shard (one; all in index order to publish a
- * configuration) > leaf (one at a time: ln->nid_lock, portal lock, MD bucket lock, fault lock).
- * Under a shard or leaf lock, the core does not call other code or allocate, and copies only a few
- * KiB.
+ * Locks, outermost first: ln->cfg_mutex (may sleep), shard, leaf. A thread holds one shard lock at
+ * a time; to publish a configuration, it locks all shards in the order of their index. A thread
+ * holds one leaf lock at a time: ln->nid_lock, portal lock, MD bucket lock or fault lock. Under a
+ * shard or leaf lock, the core does not call drivers, handlers or the environment for work, and
+ * does not allocate. It copies only a few KiB.
  *
- * Marks of fields: "[sh]": protected by the lock of the shard named; "[cfg]": written under
- * cfg_mutex and all shard locks, read under either; "[const]": set before the object is published.
- * "xfer/:" or another folder before a group of fields: only this folder writes them; others may
- * read them. A constructor may preset fields of other folders.
+ * Marks in comments of fields. "[sh]": the lock of the named shard protects the field. "[cfg]": a
+ * writer holds cfg_mutex and all shard locks; a reader holds cfg_mutex or a shard lock. "[const]":
+ * the field is set before the object is published. "xfer/:" or another folder before a group of
+ * fields: only this folder writes the fields, and any folder may read them. A constructor may
+ * preset fields of other folders.
  */
 #ifndef LNET_MODEL_MODEL_H
 #define LNET_MODEL_MODEL_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A local interface (NI): its state, its link, and the part of it that each shard has. */
+/* A local interface (NI): its state, its link, and its data in each shard. */
 #ifndef LNET_MODEL_NI_H
 #define LNET_MODEL_NI_H
 
@@ -24,51 +24,59 @@ enum lnet_ni_state {
 
 /* ---- its part in each shard ------------------------------------------------------------------ */
 
-struct lnet_seen {			/* WRITE_ONCE [sh]; other shards read it */
+/* time of a result with one partner; [sh] writes it by WRITE_ONCE, other shards read it */
+struct lnet_seen {
 	u64 ns;
-	u32 who;			/* ix of a peer interface; 0: nobody */
+	u32 who;			/* @ix of the peer NI that is the partner; 0: none */
 };
 struct lnet_ni_shard {			/* [sh] */
 	/* xfer/: */
-	s32 credits, min_credits;	/* <= 0: only control messages take one */
+	/* NI credits of this shard; at 0 or below, only control messages take one */
+	s32 credits, min_credits;
 	struct list_head wait[LNET_NR_CLASSES];	/* attempts in ATT_WAIT_NI */
 	u32 nr_wait;			/* of them */
-	u32 avoid_walk, down_walk;	/* walks in which these, or all, choose again; 0: none */
-	u32 holds;			/* attempts in WIRE/POSTED; receive/ adds rx in RECEIVE */
+	/*
+	 * Numbers of walks in which attempts of this NI select a path again; 0: none. avoid_walk:
+	 * attempts that wait for a credit of the NI; down_walk: all attempts.
+	 */
+	u32 avoid_walk, down_walk;
+	/* attempts in ATT_WIRE or ATT_POSTED; receive/ adds messages in RX_RECEIVE */
+	u32 holds;
 	/* path/: */
-	u64 rr_pos;			/* round-robin position: the lowest is next */
-	/* degraded: share used up until this value of rr_pos */
+	u64 rr_pos;	/* round-robin position: selection prefers the NI with the lowest value */
+	/* a degraded NI has used its share of requests until the shard's @rr_pos has this value */
 	u64 share_until;
 	/* partners that responded, failed: attribution.c */
 	struct lnet_seen responded[2], failed[2];
-	/* any folder adds [sh]; shard/ resets: */
+	/* Any folder adds to the counters [sh]; shard/ resets them: */
 	u64 c[LNET_NR_NI_COUNTERS];
 };
 
 /* ---- its link -------------------------------------------------------------------------------- */
 
 #define LNET_WEIGHT_MAX		1000U
-/* Loss up to this, in millionths of the packets, is normal: TCP causes it on a full link. */
+/* Packet loss that counts as normal, in millionths: TCP itself causes it on a fully used link. */
 #define LNET_LOSS_FREE_PPM	5000U
 #define LNET_LOSS_SAMPLES	3U
 
-/* [nid_lock] topology/: the loss on the link of an NI, as its driver reports it */
+/* [nid_lock] topology/: the packet loss on the link of an NI, as its driver reports it */
 struct lnet_loss {
 	u64 sent, lost;			/* packets, in all */
 	u32 now_sent, now_lost;		/* in the current sample */
-	u64 since_ns;			/* its begin; 0: the driver has reported nothing */
-	u64 set_ns;			/* when @ppm was last set: by a sample, or halved */
-	struct lnet_relapses relapses;	/* of the loss after it had ended */
+	u64 since_ns;	/* begin of the current sample; 0: the driver has reported nothing */
+	u64 set_ns;		/* when a sample last set @ppm, or its value was last halved */
+	struct lnet_relapses relapses;	/* counts how often the loss returned after it had ended */
 	u32 last[LNET_LOSS_SAMPLES - 1];	/* ppm of the samples before */
 	u32 ppm;			/* the effective loss */
 };
 
 struct lnet_flap {			/* [nid_lock] topology/: of an NI */
-	struct lnet_relapses relapses;	/* link down soon after link up */
+	/* counts how often the link was down soon after it came up */
+	struct lnet_relapses relapses;
 	u64 until_ns;			/* damped until then */
 };
 
-/* The figures of a link that management shows. */
+/* The numbers about a link that management shows. */
 struct lnet_weight_view {
 	u32 weight, full_mbit, loss_ppm, flaps, damped_ms;
 	u64 sent, lost;
@@ -86,7 +94,7 @@ struct lnet_ni {
 	u32 net;
 	char ifname[16];
 	bool by_name;			/* was added by @ifname */
-	u32 ix;				/* small number unique in the instance */
+	u32 ix;				/* index of the NI: small, and unique in the instance */
 	/* shard/: counts references */
 	atomic_t refs;
 	/* path/: */
@@ -95,34 +103,40 @@ struct lnet_ni {
 	atomic_t work;			/* lnet_ni_kick() */
 	/* topology/: */
 	u8 state;			/* enum lnet_ni_state [cfg] */
-	/* enum lnet_ni_service, and above it the marks: lnet_ni_mark(), any context */
+	/*
+	 * low bits: enum lnet_ni_service; higher bits: the marks; lnet_ni_mark() changes it in any
+	 * context
+	 */
 	atomic_t service;
 	/* manage/: */
-	u8 link_why;			/* enum lnet_link_why; valid with the mark LINK_DOWN */
-	u8 link_seen;			/* 1: link down, as the worker last noticed */
-	u8 up_pending;			/* [nid_lock] link up: not all peers are notified */
-	/* service/, and router/ when forwarding starts: */
-	u64 pinged_ns;			/* of a router: last received ping; WRITE_ONCE */
+	/* enum lnet_link_why: why the link is down; valid with the mark LINK_DOWN */
+	u8 link_why;
+	u8 link_seen;			/* 1: the worker has noticed that the link is down */
+	/* [nid_lock] the link came up, and the node has not yet notified all peers */
+	u8 up_pending;
+	/* service/ writes it, and router/ when forwarding starts: */
+	u64 pinged_ns;		/* on a router: when this NI last received a ping; WRITE_ONCE */
 	/* path/: */
-	/* of its health to 0 after it was advertised as up */
+	/* counts how often the health of the NI fell to 0 soon after the NI was advertised as up */
 	struct lnet_relapses health_relapses;
 	/* manage/: */
-	struct lnet_peer *up_notified;	/* [nid_lock] last one notified; reference held */
+	/* [nid_lock] peer that the node notified last; reference held */
+	struct lnet_peer *up_notified;
 	/* service/: */
-	u32 since_seq;			/* of the first ping info that lists it; WRITE_ONCE */
-	/* the driver at its start, then manage/ */
+	u32 since_seq;		/* sequence of the first ping info that lists this NI; WRITE_ONCE */
+	/* the driver writes it when the NI starts, later manage/: */
 	u32 link_speed;			/* Mbit/s, 0 unknown */
 	/* topology/: */
 	u32 full_mbit;			/* [nid_lock] highest speed so far */
 	u16 degradation;		/* LNET_WEIGHT_MAX - weight: link_quality.c, READ_ONCE */
 	/* shard/: */
-	u8 used;			/* [cfg] sent a message before its counters were reset */
+	u8 used;	/* [cfg] the NI sent a message before its counters were last reset */
 	/* topology/: */
 	struct lnet_loss loss;		/* [nid_lock] */
 	struct lnet_flap flap;		/* [nid_lock] */
-	/* [const] from here; manage/ sets them, and the driver at its start */
-	s32 dev_cpt;			/* partition near the device; -1 unknown */
-	u64 cpts;			/* bits of the CPTs that serve it; 0: all */
+	/* [const] from here: manage/ sets the fields, and the driver when the NI starts */
+	s32 dev_cpt;			/* CPU partition near the device; -1: unknown */
+	u64 cpts;			/* bitmap of the CPU partitions that serve the NI; 0: all */
 	s32 peer_timeout, peer_credits, peer_buffer_credits, credits;
 	u32 conns_per_peer;
 	s32 tos;

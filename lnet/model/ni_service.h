@@ -14,7 +14,8 @@ enum lnet_ni_service {
 	LNET_NR_NI_SERVICES
 };
 
-#define LNET_SERVICE_BITS	4	/* of the word: the state; above them the marks */
+/* low bits of ni->service that store the state; the marks are above them */
+#define LNET_SERVICE_BITS	4
 
 enum {
 #define MARK(name, text) LNET_MARK_##name,
@@ -27,7 +28,7 @@ enum {
 
 #define LNET_MARK(name) (1U << (LNET_SERVICE_BITS + LNET_MARK_##name))
 
-/* State that an interface with @marks has. */
+/* The service state of an interface on which the marks @set are set. */
 static inline enum lnet_ni_service lnet_service_of(u32 set)
 {
 #define MARK(name, text)

@@ -29,17 +29,23 @@ enum lnet_att_state {
 };
 
 /* att->flags */
-#define LNET_ATTF_RELEASED 2	/* no fault rule applies any more */
-#define LNET_ATTF_FAULT 4	/* a drop rule has ended it */
-/* no connection was made: no listener; the peer closed it; no host has the address */
+#define LNET_ATTF_RELEASED 2	/* no fault rule applies to the attempt any more */
+#define LNET_ATTF_FAULT 4	/* a drop rule has ended the attempt */
+/*
+ * The driver made no connection: no process listens; the peer closed the connection; no host has
+ * the address.
+ */
 #define LNET_ATTF_REFUSED 8
 #define LNET_ATTF_RESET 16
 #define LNET_ATTF_UNREACHED 32
 #define LNET_ATTF_REJECTED (LNET_ATTF_REFUSED | LNET_ATTF_RESET | LNET_ATTF_UNREACHED)
-/* no connection was made in time: nothing answered */
+/* the driver made no connection in time, because the peer did not respond */
 #define LNET_ATTF_UNANSWERED 64
 #define LNET_ATTF_UNCONNECTED (LNET_ATTF_REJECTED | LNET_ATTF_UNANSWERED)
-/* att->reports; TWICE: a fault rule duplicates it, and the driver has it for the first time */
+/*
+ * Bits of att->reports. TWICE: a fault rule makes the driver send the attempt twice, and the first
+ * send has not ended.
+ */
 enum { LNET_REPORT_POSTED = 1, LNET_REPORT_DONE = 2, LNET_REPORT_TWICE = 4 };
 
 /* ---- operations ------------------------------------------------------------------------------ */
@@ -54,31 +60,39 @@ enum lnet_op_state {
 };
 enum lnet_op_type { LNET_OP_ACK, LNET_OP_PUT, LNET_OP_GET, LNET_OP_REPLY };	/* wire numbers */
 
-/* The kind of an operation. The folder that creates an operation sets it before the start. */
+/*
+ * The kind of an operation. The folder that creates the operation sets it before the operation
+ * starts.
+ */
 enum lnet_kind {
 	LNET_KIND_USER,		/* a request of a program; waits for session negotiation */
-	/* requests of the core, which do not wait for it: */
-	LNET_KIND_RECOVERY,	/* a ping of one path, never retried */
-	LNET_KIND_CONTROL,	/* ping, session open, push, confirm: may always be retried */
-	/* as CONTROL, for an operator: retried soon, and fails when the last path rejects it */
+	/* requests of the core, which do not wait for session negotiation: */
+	LNET_KIND_RECOVERY,	/* a ping on one given path, never retried */
+	/* ping, session open request, push or confirm message; may always be retried */
+	LNET_KIND_CONTROL,
+	/*
+	 * a CONTROL request for which an operator waits: retried soon; fails if the peer rejects
+	 * the connection on the last path
+	 */
 	LNET_KIND_URGENT,
 	/* ACKs and REPLYs of this node */
-	LNET_KIND_REPLY,	/* to a tracked or session open request: may be retried */
-	LNET_KIND_STOCK_REPLY,	/* to any other request, which the peer does not retry */
+	LNET_KIND_REPLY,	/* reply to a tracked or session open request; may be retried */
+	/* reply to any other request; the peer does not retry such a request */
+	LNET_KIND_STOCK_REPLY,
 	LNET_KIND_FORWARD,	/* a message of another node: model/router.h */
 	LNET_NR_KINDS
 };
 
 /*
- * How strictly an operation is bound to an end of its path. lnet_op_unbind() sets it to NONE. It
- * keeps FIXED for an untracked request if the list of NIDs that the peer has for this node still
- * has the source NI.
+ * How strictly an operation is bound to given ends of its path. lnet_op_unbind() sets the binding
+ * to NONE, except in one case: an untracked request stays FIXED while the peer lists the source NI
+ * as a NID of this node.
  */
 enum lnet_binding {
-	LNET_BIND_NONE,		/* any path to the peer; src_ni is NULL */
-	LNET_BIND_SOURCE,	/* from src_ni; any path if that fails */
-	LNET_BIND_FIRST,	/* to dst_pni, from src_ni if set; any path if that fails */
-	LNET_BIND_FIXED,	/* to dst_pni, from src_ni if set; no other path */
+	LNET_BIND_NONE,		/* the operation may use any path to the peer; src_ni is NULL */
+	LNET_BIND_SOURCE,	/* from src_ni; after a failure, any path */
+	LNET_BIND_FIRST,	/* to dst_pni, from src_ni if set; after a failure, any path */
+	LNET_BIND_FIXED,	/* to dst_pni, from src_ni if set; never another path */
 	LNET_NR_BINDINGS
 };
 
@@ -92,22 +106,26 @@ enum lnet_id_state {
 };
 
 enum lnet_op_flag {
-	LNET_OPF_ACK = 0x1,		/* of a PUT: its creator requests an ACK */
+	LNET_OPF_ACK = 0x1,		/* PUT: the creator requests an ACK */
 	LNET_OPF_SENT = 0x2,		/* SEND event posted */
-	LNET_OPF_STARTED = 0x4,		/* a driver got an attempt: the transaction time runs */
-	/* its link is in a pass's list of cancels, which pins it */
+	LNET_OPF_STARTED = 0x4,	/* a driver received an attempt, so the transaction time runs */
+	/* @link is in a pass's list of operations to cancel, which pins the operation */
 	LNET_OPF_CANCELLED = 0x8,
-	/* waited for session negotiation: its timeout runs from its start */
+	/* the operation waited for session negotiation: its timeout runs from its start */
 	LNET_OPF_RESOLVED = 0x10,
-	LNET_OPF_UNKNOWN = 0x20,	/* the delivery of some attempt is unknown */
-	LNET_OPF_REPLIED = 0x40,	/* the reply used the MD once */
-	LNET_OPF_NOSEND = 0x80,		/* no SEND event: success is the event of the reply */
-	LNET_OPF_RESPONSE_COUNTED = 0x100,	/* response tracking: it is in rst_alloc */
-	LNET_OPF_ROUTED = 0x200,	/* some attempt was sent through a router */
-	LNET_OPF_HEDGE = 0x400,		/* @first is a hedge, as @hedge always is */
+	LNET_OPF_UNKNOWN = 0x20,	/* the delivery of at least one attempt is unknown */
+	LNET_OPF_REPLIED = 0x40,	/* the reply has already used the MD */
+	/* the handler gets no SEND event; the event of the reply reports success */
+	LNET_OPF_NOSEND = 0x80,
+	/* response tracking: the counter rst_alloc includes the operation */
+	LNET_OPF_RESPONSE_COUNTED = 0x100,
+	LNET_OPF_ROUTED = 0x200,	/* at least one attempt was sent through a router */
+	LNET_OPF_HEDGE = 0x400,		/* the attempt @first is a hedge; @hedge always is */
 };
 
-/* small buffer: ping info, cached REPLY, session REPLY; shard/ allocates and frees it */
+/*
+ * small buffer with a ping info, a cached REPLY or a session REPLY; shard/ allocates and frees it
+ */
 struct lnet_sbuf {
 	atomic_t refs;
 	u32 len;
@@ -116,77 +134,101 @@ struct lnet_sbuf {
 };
 
 struct lnet_op {
-	/* the folder that owns the list: */
-	/* at most one of: pool, peer->resolve, peer->winwait, p->defer, entry's answers */
+	/* written by the folder that owns the list: */
+	/* in at most one of: pool, peer->resolve, peer->winwait, p->defer, p->cancel */
 	struct list_head link;
 	/* xfer/ from here: */
 	struct list_head all;		/* sh->live */
-	struct lnet_timer timer;	/* earliest of both deadlines and @suspect_ns */
+	/* expires at the earliest of deadline, attempt deadline and @suspect_ns */
+	struct lnet_timer timer;
 	/* receive/: */
-	struct list_head receives;	/* rx of REPLYs to this GET, receiving payload */
+	/* messages (rx) of REPLYs to this GET whose payload is being received */
+	struct list_head receives;
 	/* xfer/: */
 	struct list_head expired;	/* in peer->expired */
 	struct lnet_att first;
 	/* set when it starts */
 	struct lnet_peer *peer;		/* reference held */
-	struct lnet_shard *sh;		/* that has it */
+	struct lnet_shard *sh;		/* shard that has the operation */
 	u64 deadline_ns;
-	u64 suspect_ns;			/* next check of unresponsive attempts; end of a pause */
-	/* the folder that creates the operation; pool.c clears all fields from here on: */
-	struct lnet_md *md;		/* PUT payload, GET sink, REPLY source; NULL with @sbuf */
+	u64 suspect_ns;		/* when unresponsive attempts are next checked, or a pause ends */
+	/*
+	 * Written by the folder that creates the operation. pool.c clears all fields from here on.
+	 */
+	struct lnet_md *md;	/* PUT payload, GET sink or REPLY source; NULL if @sbuf is used */
 	struct lnet_sbuf *sbuf;
-	/* internal GET: memory for the REPLY, at least @len bytes */
+	/* GET of the core: memory for the REPLY, at least @len bytes */
 	const struct lnet_frag *sink;
 	struct lnet_evt *evt[2];	/* SEND, final; preallocated */
-	/* internal ops: instead of events, [sh] held; argument in @arg */
+	/*
+	 * Operation of the core: called when it ends, in place of events, with [sh] held and
+	 * argument @arg.
+	 */
 	void (*done)(struct lnet_pass *p, struct lnet_op *op);
-	void *arg;			/* ops of users: @op_ptr of their events */
-	/* request: session ID and sequence, or instance and slot; reply: the handle to return */
+	void *arg;			/* operation of a program: @op_ptr of its events */
+	/*
+	 * Wire handle. Request: session ID and sequence, or instance number and slot; reply: the
+	 * handle of the request.
+	 */
 	struct lnet_handle wire;
-	/* requested NID; the header may contain another one of the peer */
+	/* NID that the request names; the header may contain another NID of the same peer */
 	struct lnet_nid target;
 	u32 target_pid;
-	struct lnet_ni *src_ni;		/* NI to send from; reference held, or NULL */
-	struct lnet_peer_ni *dst_pni;	/* of the requested NID; reference held */
-	/* peer NI of a router, used if it reaches the peer; reference held, or NULL */
+	struct lnet_ni *src_ni;	/* NI from which the operation is sent; reference held; or NULL */
+	struct lnet_peer_ni *dst_pni;	/* peer NI of @target; reference held */
+	/* router's peer NI, used if the router reaches the peer; reference held; or NULL */
 	struct lnet_peer_ni *via;
 	u64 match_bits, hdr_data;
 	/* xfer/ writes all but @timeout_ns: */
 	u64 timeout_ns, first_wire_ns;
 	u64 tried;			/* bitmap of path ix */
-	/* the creator of the operation; receive/ writes @mlength of a GET, many write @flags: */
+	/*
+	 * Written by the creator of the operation. receive/ writes @mlength of a GET; many folders
+	 * write @flags.
+	 */
 	u32 portal, offset, md_off, len, mlength;
 	u32 flags;
 	/* xfer/: */
-	u32 slot;			/* index in ln->slots + 1; 0: none */
+	u32 slot;			/* index of the slot in ln->slots, plus 1; 0: none */
 	/* recorder/: */
-	u32 rec;			/* its number in the recorder; 0: none */
-	/* xfer/; the creator writes @type and @cls: */
+	u32 rec;		/* number of the operation in the flight recorder; 0: none */
+	/* written by xfer/; the creator writes @type and @cls: */
 	u8 state, type, hedges, outcome, cls, nr_held, pins;
 	u8 unconnected;			/* LNET_ATTF_UNCONNECTED bits of the last attempt */
-	u16 tries, unsent;		/* attempts; those among them that cost no try */
-	u8 wire_bits;			/* header.c: what drivers read without lock */
-	/* the creator of the operation; xfer/ and router/ loosen @binding: */
+	/* @tries: attempts so far; @unsent: attempts among them that do not count as a try */
+	u16 tries, unsent;
+	u8 wire_bits;			/* header.c: bits that drivers read without a lock */
+	/*
+	 * written by the creator of the operation; xfer/ and router/ may set @binding to a weaker
+	 * value:
+	 */
 	u8 kind;			/* enum lnet_kind */
 	u8 binding;			/* enum lnet_binding */
 	/* xfer/: */
 	u8 id_state;			/* enum lnet_id_state */
 	/* receive/: */
-	struct lnet_entry *entry;	/* replies to tracked requests; reference held */
+	/* reply cache entry of a reply to a tracked request; reference held */
+	struct lnet_entry *entry;
 	/* xfer/: */
-	struct lnet_att *hedge;		/* second attempt; normally NULL */
+	struct lnet_att *hedge;		/* second attempt of the operation; normally NULL */
 };
 static_assert(sizeof(void *) != 8 || sizeof(struct lnet_op) == 448);
 
 /* ---- predicates of operations ---------------------------------------------------------------- */
 
-/* [sh] True for a hedge: an attempt in addition to another one, which does not count as a try. */
+/*
+ * [sh] True if @att is a hedge: sent in addition to an earlier attempt. A hedge does not count as a
+ * try.
+ */
 static inline bool lnet_att_is_hedge(const struct lnet_att *att)
 {
 	return att != &att->op->first || att->op->flags & LNET_OPF_HEDGE;
 }
 
-/* The attempts of @op, in use or not; @op is pinned, or does not end in the loop. */
+/*
+ * Loops over all attempts of @op, in use or not. The caller pins @op, or does not end it in the
+ * loop.
+ */
 #define lnet_op_for_each_att(att, op)								\
 	for ((att) = &(op)->first; (att); (att) = (att) == &(op)->first ? (op)->hedge : NULL)
 
@@ -196,14 +238,14 @@ static inline bool lnet_att_is_live(const struct lnet_att *att)
 	return att && att->state != ATT_FREE;
 }
 
-/* True if @att is in a queue, so that nothing of it was sent. @att may be NULL. */
+/* True if @att is in a queue, so that no byte of it was sent. @att may be NULL. */
 static inline bool lnet_att_waits(const struct lnet_att *att)
 {
 	return att && (att->state == ATT_WAIT_LARGE || att->state == ATT_WAIT_PEER ||
 		       att->state == ATT_WAIT_NI);
 }
 
-/* A PUT or GET of this node. */
+/* True if @op is a PUT or GET of this node. */
 static inline bool lnet_op_is_request(const struct lnet_op *op)
 {
 	return op->kind <= LNET_KIND_URGENT;
@@ -215,13 +257,16 @@ static inline bool lnet_op_is_idempotent(const struct lnet_op *op)
 	return op->kind == LNET_KIND_CONTROL || op->kind == LNET_KIND_URGENT;
 }
 
-/* The peer detects duplicates of @op: it has a request ID, or gets one when it is sent. */
+/* True if the peer detects duplicates of @op: @op has a request ID, or gets one when it is sent. */
 static inline bool lnet_op_is_tracked(const struct lnet_op *op)
 {
 	return op->id_state >= ID_DUE;
 }
 
-/* The sequence of a request that has one: ID_DRAWN. The other bits of the cookie: request_id.c. */
+/*
+ * The sequence of a request in the state ID_DRAWN. request_id.c defines the other bits of the
+ * cookie.
+ */
 #define LNET_OP_SEQ_MASK ((1ULL << 48) - 1)
 static inline u64 lnet_op_seq(const struct lnet_op *op)
 {
@@ -229,8 +274,8 @@ static inline u64 lnet_op_seq(const struct lnet_op *op)
 }
 
 /*
- * A tracked PUT for which the user wants no ACK. The peer sends an ACK, for which the user gets no
- * event.
+ * True for a tracked PUT for which the program wants no ACK. The peer sends an ACK, but the program
+ * gets no event for that ACK.
  */
 static inline bool lnet_op_is_acked_unseen(const struct lnet_op *op)
 {
@@ -238,25 +283,27 @@ static inline bool lnet_op_is_acked_unseen(const struct lnet_op *op)
 	       lnet_op_is_tracked(op);
 }
 
-/* Only paths to dst_pni may be used. */
+/* True if @op may only use paths to dst_pni. */
 static inline bool lnet_op_is_bound_to_dst(const struct lnet_op *op)
 {
 	return op->binding >= LNET_BIND_FIRST;
 }
 
-/* The outcome of @op is known. */
+/* True if the outcome of @op is known. */
 static inline bool lnet_op_is_over(const struct lnet_op *op)
 {
 	return op->state == OP_CANCEL || op->state == OP_DONE;
 }
 
-/* An ACK or REPLY of this node. */
+/* True if @op is an ACK or REPLY of this node. */
 static inline bool lnet_op_is_reply(const struct lnet_op *op)
 {
 	return op->kind == LNET_KIND_REPLY || op->kind == LNET_KIND_STOCK_REPLY;
 }
 
-/* The peer NI that the reply @op is sent to: the gateway's if the request used a gateway. */
+/*
+ * The peer NI to which the reply @op is sent: the gateway's if the request came through a gateway.
+ */
 static inline struct lnet_peer_ni *lnet_op_hop(const struct lnet_op *op)
 {
 	return op->via ? op->via : op->dst_pni;
@@ -265,17 +312,18 @@ static inline struct lnet_peer_ni *lnet_op_hop(const struct lnet_op *op)
 /* ---- walks over operations ------------------------------------------------------------------- */
 
 /*
- * [sh] A walk in slices, for all peers with a path that works again and all interfaces that have a
- * suspect path or lost their link. Their fields back_walk, avoid_walk and down_walk contain the
- * number of the walk that serves them.
+ * [sh] A walk over the operations of a shard, in slices. It serves peers with a path that works
+ * again, and interfaces that have a suspect path or lost their link. The fields back_walk (of a
+ * peer), avoid_walk and down_walk (of an interface) contain the number of the walk that serves the
+ * object.
  */
 struct lnet_walk {
-	struct list_head *at;		/* in sh->live: next to visit; NULL: no walk */
+	struct list_head *at;		/* next operation to visit, in sh->live; NULL: no walk */
 	u32 left;			/* operations to visit */
-	u32 nr;				/* number of this walk, or of the last one */
+	u32 nr;				/* number of the current walk, else of the last one */
 	u8 again;			/* another walk is wanted */
-	u32 gone_walk;			/* walk in which attempts leave removed paths; 0: none */
-	u64 rest_ns;			/* earliest start of the next walk by @timer */
+	u32 gone_walk;	/* number of the walk in which attempts leave removed paths; 0: none */
+	u64 rest_ns;			/* @timer starts the next walk at this time or later */
 	struct lnet_timer timer;
 };
 

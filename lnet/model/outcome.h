@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* An outcome of outcomes.def: its errno, its attribution to ends of a path, and the delivery. */
+/*
+ * An outcome of outcomes.def: its errno, its delivery, and the ends of a path to which a failure is
+ * attributed.
+ */
 #ifndef LNET_MODEL_OUTCOME_H
 #define LNET_MODEL_OUTCOME_H
 

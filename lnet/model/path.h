@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A path: a pair of a local interface and a remote NID, with its state and its measurements. */
+/*
+ * A path: a pair of a local interface and a remote NID. The struct has the path's state and
+ * measurements.
+ */
 #ifndef LNET_MODEL_PATH_H
 #define LNET_MODEL_PATH_H
 
@@ -12,94 +15,115 @@ struct lnet_pass;
 struct lnet_peer_ni;
 struct lnet_route;
 
-struct lnet_load {			/* [sh of its peer] path/: from its first traffic on */
-	u64 bytes;			/* of requests that chose it and have not ended */
-	u64 mib_ns;			/* time for 1 MiB, smoothed; 0: not measured */
-	u64 end_ns;			/* last response to a request, or end of a pause */
+/* [shard of the path's peer] path/: the load of a path, from its first traffic on */
+struct lnet_load {
+	u64 bytes;		/* bytes of requests that selected the path and have not ended */
+	u64 mib_ns;			/* smoothed time to transfer 1 MiB; 0: not measured */
+	u64 end_ns;		/* time of the last response to a request, or end of a pause */
 	u64 since_ns;			/* begin of the sample */
-	u64 seen_ns;			/* length of the sample when @bytes became 0 */
-	u64 done;			/* bytes in the sample */
-	u32 ends;			/* requests in the sample */
-	u32 mbit;			/* link speed to which @mib_ns applies; 0: unknown */
+	u64 seen_ns;		/* duration of the sample at the time when @bytes became 0 */
+	u64 done;			/* bytes of requests that ended in the sample */
+	u32 ends;			/* number of requests that ended in the sample */
+	u32 mbit;			/* link speed at which @mib_ns was measured; 0: unknown */
 };
 
-/* [sh of its peer] shard/: all but @load; allocated at first traffic */
+/* [shard of the path's peer] shard/ writes all but @load; allocated at the path's first traffic */
 struct lnet_path_stats {
 	union {
-		struct list_head link;	/* in sh->stats_free until a path has it */
-		/* from the driver to the fabric: PUTs with one attempt */
+		struct list_head link;	/* link in sh->stats_free while no path uses the struct */
+		/* time from the driver to the fabric, for PUTs with one attempt */
 		struct lnet_times put_egress;
 	};
-	struct lnet_times egress;	/* of all other messages */
-	struct lnet_times get_rtt, put_ack;	/* request to reply */
-	struct lnet_hist sent, answered;	/* of the times in each line above */
+	/* time from the driver to the fabric, for all other messages */
+	struct lnet_times egress;
+	struct lnet_times get_rtt, put_ack;	/* time from the request to its reply */
+	/* histograms: @sent of @put_egress and @egress; @answered of @get_rtt and @put_ack */
+	struct lnet_hist sent, answered;
 	struct lnet_load load;
 };
 
-struct lnet_path {			/* [sh of its peer] one pair (local NI, remote NID) */
-	/* the first two cache lines are read for each request. topology/: */
+struct lnet_path {		/* [shard of the path's peer] one pair (local NI, remote NID) */
+	/* The core reads the first two cache lines for each request. topology/: */
 	struct list_head link;		/* in pni->paths */
 	struct lnet_ni *ni;		/* reference held */
-	struct lnet_peer_ni *pni;	/* the far end, to which messages are addressed */
+	struct lnet_peer_ni *pni;	/* destination of messages on the path */
 	/*
-	 * Next hop, with its credits and connections: @pni, or the interface of a router with a
-	 * reference. Both are in the same shard.
+	 * Next hop, with its credits and connections. Direct path: @pni; routed path: the router's
+	 * interface, with a reference. @pni and @hop are in the same shard.
 	 */
 	struct lnet_peer_ni *hop;
-	struct lnet_path *first_hop;	/* first-hop path, of (@ni, @hop): may be this one */
+	/* first-hop path, between @ni and @hop; on a direct path, the path itself */
+	struct lnet_path *first_hop;
 	/* path/: */
 	u64 suspect_ns;			/* suspect timestamp; 0: not suspect */
-	u64 down_ns;			/* time since which it is down; 0: not down */
+	u64 down_ns;			/* time since which the path is down; 0: not down */
 	u64 liveness_ns;		/* last liveness */
 	u64 srtt_ns, rttvar_ns;		/* 0: not measured */
-	u64 back_ns;			/* when it last ceased to be suspect or down */
+	u64 back_ns;			/* when the path last ceased to be suspect or down */
 	/* xfer/: */
-	u64 busy_ns;			/* time since which attempts are in flight */
+	u64 busy_ns;			/* time since which attempts are in flight on the path */
 	u32 nr_wire;			/* attempts in WIRE or POSTED */
 	/* topology/: */
-	s32 policy;			/* udsp.c: twice its priority, plus 1 if it is preferred */
-	u16 ix;				/* bit in op->tried; may be shared beyond LNET_MAX_PATHS */
+	/* udsp.c: minus twice the place by policy priorities, plus 1 if the path is preferred */
+	s32 policy;
+	/*
+	 * bit of the path in op->tried; two paths have the same bit if a peer has over
+	 * LNET_MAX_PATHS
+	 */
+	u16 ix;
 	/* path/: */
-	u16 health;			/* 0..1000, of the pair only */
-	u8 recovering;			/* recover.c: 0 not, else slow or quick */
+	u16 health;			/* health of the pair alone, 0..1000 */
+	u8 recovering;			/* recover.c: recovery pings: 0: none; else slow or quick */
 	u8 pinging;			/* recovery pings in flight */
 	/* xfer/: */
 	u8 lost_valid : 1;
 	/* topology/: */
-	u8 gone : 1;			/* its route, or the router's interface, was removed */
+	u8 gone : 1;			/* the path's route or the router's interface was removed */
 	/* xfer/: */
-	u8 large_sending : 1;		/* the attempts in @large_queue are being sent */
+	u8 large_sending : 1;		/* xfer/ is sending the attempts in @large_queue */
 	/* path/: */
-	u8 back_measured : 1;		/* a round trip from before back_ns was measured */
-	u8 logged_down : 1;		/* a recovery ping failed since @logged_ns */
+	u8 back_measured : 1;		/* a round trip that began before back_ns was measured */
+	u8 logged_down : 1;		/* a recovery ping on the path failed since @logged_ns */
 	/* shard/: */
 	struct lnet_path_stats *stats;	/* NULL until first traffic */
 	/* xfer/: */
-	struct list_head await_reply;	/* attempts in ATT_AWAIT_REPLY, in posting order */
+	/* attempts in ATT_AWAIT_REPLY, in the order of hand-over to the fabric */
+	struct list_head await_reply;
 	/* path/: */
-	u64 gap_ns, gap_set_ns;		/* longest gap between responses; when set or halved */
-	u64 failed_ns;			/* last failure; 0: response since then: attribution.c */
-	u64 logged_ns;			/* begin of the failure in the log; 0: none is logged */
+	/* @gap_ns: longest gap between responses; @gap_set_ns: when it was last set or halved */
+	u64 gap_ns, gap_set_ns;
+	u64 failed_ns;	/* attribution.c: time of the last failure; 0: a response followed */
+	u64 logged_ns;	/* begin of the failure that the log reported; 0: none was reported */
 	struct lnet_timer timer;	/* recovery: a pause */
-	/* in sh->probes: its ping waits for the ping rate limit; topology/ also removes it */
+	/*
+	 * link in sh->probes while the path waits for the ping rate limit; topology/ also removes
+	 * it
+	 */
 	struct list_head probe_link;
-	/* in p->resets, removed under the shard lock: until then the path is not idle */
+	/*
+	 * Link in p->resets. The pass removes it under the shard lock; until then the path is not
+	 * idle.
+	 */
 	struct list_head reset;
 	/* topology/: */
 	union {
-		struct list_head gw_paths;	/* of a first-hop path: paths through the gateway */
-		struct list_head gw_link;	/* of such a path: in @gw_paths */
+		/* on a first-hop path: list of the paths through the gateway */
+		struct list_head gw_paths;
+		/* on a path through a gateway: link in the first-hop path's @gw_paths */
+		struct list_head gw_link;
 	};
-	struct lnet_route *route;	/* that requires this path; NULL: direct */
+	struct lnet_route *route;	/* route that requires this path; NULL: direct path */
 	/* xfer/: */
-	u64 lost_ns;			/* when it last lost its connections; 0: never */
-	u32 lost_epoch;			/* attempts with this epoch or an older one are lost */
-	u32 nr_resent;			/* messages retried, as it failed or was unresponsive */
+	u64 lost_ns;		/* when the connections of the path were last lost; 0: never */
+	u32 lost_epoch;			/* attempts with this epoch or a lower one are lost */
+	u32 nr_resent;		/* messages retried because the path failed or was unresponsive */
 	/*
-	 * routed: large requests in flight; attempts in WAIT_LARGE are in @large_queue: attempt.c
+	 * Routed path: large requests in flight. Attempts in ATT_WAIT_LARGE are in @large_queue:
+	 * attempt.c.
 	 */
 	u32 nr_large;
-	u32 nr_large_queue;		/* of a first-hop path: attempts in WAIT_LARGE on it */
+	/* on a first-hop path: attempts in ATT_WAIT_LARGE on paths through the gateway */
+	u32 nr_large_queue;
 	struct list_head large_queue;
 };
 static_assert(sizeof(void *) != 8 || sizeof(struct lnet_path) == 304);
@@ -116,15 +140,16 @@ static inline bool lnet_path_has_gw_paths(const struct lnet_path *path)
 	return !lnet_path_is_routed(path) && !list_empty(&path->gw_paths);
 }
 
-/* [sh] path/: the queue of the paths of a shard that wait for the ping rate limit. */
+/* [sh] path/: the queue of paths that wait for the ping rate limit; one per shard. */
 struct lnet_probes {
 	struct list_head queue;		/* paths, by @probe_link; bound: paths */
 	struct lnet_timer timer;	/* armed while the queue is not empty */
-	/* token bucket as one time, for recovery_rate */
+	/* token bucket of recovery_rate, stored as a time */
 	u64 budget_ns;
 	/*
-	 * [const] Set by lnet_probes_init(). [sh] Sends a recovery ping. lnet_path_ping_done() may
-	 * be called before it returns.
+	 * [const] Function that sends a recovery ping on @path; called with [sh] held.
+	 * lnet_probes_init() sets the pointer. The function may call lnet_path_ping_done() before
+	 * it returns.
 	 */
 	void (*ping)(struct lnet_pass *p, struct lnet_path *path, u64 timeout_ns);
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A peer, its interfaces, and the sender's window of a session with it. */
+/* A peer, its interfaces, and the sender's window of the session with the peer. */
 #ifndef LNET_MODEL_PEER_H
 #define LNET_MODEL_PEER_H
 
@@ -17,7 +17,10 @@ struct lnet_op;
 struct lnet_peer;
 struct lnet_shard;
 
-/* session negotiation with a peer: one ping, one session open request (exactly-once rule 2) */
+/*
+ * State of session negotiation with a peer, which needs one ping and one session open request:
+ * exactly-once rule 2.
+ */
 enum lnet_session_state {
 #define STATE(s) s,
 #define EDGE(a, b)
@@ -27,7 +30,7 @@ enum lnet_session_state {
 	LNET_NR_SESSION_STATES
 };
 
-/* Bits of stock LNet's "peer state" that have a meaning here. */
+/* Bits of stock LNet's "peer state" that this implementation uses. */
 #define LNET_PEER_STATE_MULTI_RAIL	BIT(0)
 #define LNET_PEER_STATE_CONFIGURED	BIT(3)
 #define LNET_PEER_STATE_NO_DISCOVERY	BIT(1)
@@ -53,10 +56,11 @@ struct lnet_peer_ni {
 	struct lnet *ln;
 	/* topology/, and service/ when peers merge: */
 	struct lnet_peer *peer;		/* [cfg], [sh] */
-	struct lnet_shard *sh;		/* checked again after locking, as peers merge */
+	/* a thread that has locked @sh checks @sh again, because a merge of peers may change it */
+	struct lnet_shard *sh;
 	/* topology/: */
 	struct lnet_nid nid;
-	u32 net, ix;			/* @ix: unique in the instance, from 1 on */
+	u32 net, ix;			/* @ix: index, unique in the instance, from 1 on */
 	atomic_t refs;
 	/* [sh] from here */
 	u16 health;			/* path/ */
@@ -64,19 +68,20 @@ struct lnet_peer_ni {
 	u8 deleted : 1;
 	/* service/: */
 	u8 status : 2;			/* enum lnet_pni_status */
-	u8 alias;			/* cannot be pinged, so not proven: merge.c */
+	u8 alias;	/* this node cannot ping the NID, so the NID is not proven: merge.c */
 	/* topology/ and service/, for routes: */
-	u8 gw;				/* enum lnet_gw_state; 0: not of a gateway */
+	u8 gw;				/* enum lnet_gw_state; 0: the peer NI is not a gateway's */
 	/* xfer/: */
 	s32 credits, min_credits;
 	u32 nr_wait;			/* attempts in @wait */
 	/* topology/: */
 	u32 max_credits;
 	/* the public calls (api.c): */
-	u32 not_own_gen;		/* cfg_gen for which it is remote without merge target */
+	/* value of cfg_gen for which this NID is known to be remote and to have no merge target */
+	u32 not_own_gen;
 	/* shard/: */
-	atomic_t nr_reply_ops;		/* ACKs and REPLYs sent by it as next hop, not done */
-	atomic_t nr_windows;		/* duplicate windows of any shard whose ->from it is */
+	atomic_t nr_reply_ops;	/* unfinished ACKs and REPLYs whose next hop is this peer NI */
+	atomic_t nr_windows;	/* duplicate windows, in any shard, whose @from is this peer NI */
 	/* router/: */
 	s32 rtr_credits, min_rtr_credits;
 	/* path/: */
@@ -84,64 +89,75 @@ struct lnet_peer_ni {
 	u64 rr_pos;
 	/* topology/: */
 	struct list_head paths;
-	/* receive/, and path/ the second: */
+	/* receive/ writes @last_rx_ns; path/ writes @next_ping_ns: */
 	u64 last_rx_ns, next_ping_ns;
 	/* path/; topology/ resets it: */
-	struct lnet_ni *sticky;		/* NI of a peer that is not multi-rail */
+	struct lnet_ni *sticky;		/* sticky NI of a peer that is not multi-rail */
 	/* xfer/: */
 	struct list_head wait[LNET_NR_CLASSES];	/* attempts in ATT_WAIT_PEER */
 	/* router/: */
-	/* first of each queue for its router credits, by size; messages with a credit */
+	/*
+	 * @rtr_wait: the first message of each queue for a router credit of this peer NI, by size;
+	 * @rtr_held: messages with a credit
+	 */
 	struct list_head rtr_wait[2], rtr_held;
-	/* any folder adds [sh]; shard/ resets: */
+	/* Any folder adds to the counters [sh]; shard/ resets them: */
 	u64 c[LNET_NR_PNI_COUNTERS];
 };
 static_assert(sizeof(void *) != 8 || offsetof(struct lnet_peer_ni, c) == 280);
 
-/* [sh of its peer] xfer/: requests to a peer in the session with it */
+/* [shard of the peer] xfer/: the sender's window: the requests of the session with a peer */
 struct lnet_txwin {
 	u64 session_id;			/* 0: none */
 	u64 rx_instance;		/* the receiver's */
-	u64 next, oldest;		/* sequences: next to draw, oldest unfinished */
-	u64 seen;			/* highest sequence with a reply; 0: none */
-	u32 W, cap;			/* cap: size of @op, power of two */
-	u32 awaited;			/* requests that wait for a session; service/ resets it */
-	u64 advertised;			/* advertised low-water mark; service/ also writes it */
-	u64 used_ns;			/* when the last request got its ID */
-	u64 heard_ns;			/* last reply, or first request that awaits one */
-	/* service/: the hold time in the session open request; 0: none */
+	/* sequences: @next: of the next request; @oldest: of the oldest unfinished request */
+	u64 next, oldest;
+	u64 seen;		/* highest sequence of a request that got a reply; 0: none */
+	/* @W: size of the window; @cap: number of elements of @op, a power of two */
+	u32 W, cap;
+	u32 awaited;		/* number of requests that wait for a session; service/ resets it */
+	u64 advertised;	/* low-water mark that was last sent to the peer; service/ also writes it */
+	u64 used_ns;			/* when a request last got a request ID */
+	u64 heard_ns;	/* time of the last reply, or of the first request that awaits a reply */
+	/* service/: the hold time that this node sent in the session open request; 0: none */
 	u64 hold_ns;
-	struct lnet_op **op;		/* at seq mod cap; NULL: finished; first it is @few */
+	/* request at index seq mod cap; NULL: finished; at first, @op points to @few */
+	struct lnet_op **op;
 	struct lnet_op *few[8];
 };
 
 struct lnet_peer {
 	/* topology/: */
 	struct list_head link;		/* [cfg] in ln->peers */
-	u64 seq;			/* [nid_lock] increases in the order of ln->peers */
+	u64 seq;		/* [nid_lock] number that increases in the order of ln->peers */
 	/*
-	 * [nid_lock] Merge target: new requests are sent to it while this peer is too busy to be
-	 * merged; reference held; NULL: none. service/ sets the pointer after a failed merge, and
-	 * resets it before the next one; lnet_peer_drop() resets it at the latest. If the target is
-	 * absorbed, service/ changes the pointer to the peer that absorbed it.
+	 * [nid_lock] Merge target: the node sends new requests to it while this peer is too busy to
+	 * be merged. Reference held; NULL: none. service/ sets the pointer after a failed merge,
+	 * and resets it before it retries the merge. lnet_peer_drop() resets it at the latest. If a
+	 * third peer absorbs the target, service/ sets the pointer to that third peer.
 	 */
 	struct lnet_peer *merged_into;
 	struct lnet *ln;
 	struct lnet_shard *sh;
 	atomic_t refs;
-	/* topology/ for a new peer, manage/, and service/ when peers merge: */
+	/* topology/ writes these for a new peer, later manage/, and service/ when peers merge: */
 	struct lnet_nid primary;	/* [cfg], writers also nid_lock */
 	u8 configured, mr, deleted;	/* [cfg] */
-	u8 locked;			/* [cfg] the primary NID stays, unless it is forced */
-	u32 state_rest;			/* [cfg] other state bits, set manually, without meaning */
+	u8 locked;			/* [cfg] only a forced deletion removes the primary NID */
+	/* [cfg] bits of the peer state that an operator set and that have no effect */
+	u32 state_rest;
 	/* topology/; service/ when peers merge: */
 	u32 nr_pnis;
 	/* topology/: */
 	u64 made_ns;			/* [const] */
-	struct lnet_peer *claimer;	/* [const] peer whose messages named this one; or NULL */
-	atomic_t nr_claimed;		/* peers whose claimer this peer is */
+	/* [const] claimer: the peer whose message named this peer; or NULL */
+	struct lnet_peer *claimer;
+	atomic_t nr_claimed;		/* number of peers whose claimer is this peer */
 	/* path/: */
-	/* token bucket as one time: recovery pings to claimed peers that never sent a message */
+	/*
+	 * token bucket, stored as a time, for recovery pings to claimed peers that never sent a
+	 * message
+	 */
 	u64 claimed_pings_ns;
 	/* recorder/: */
 	struct lnet_rec_mark rec;
@@ -153,41 +169,52 @@ struct lnet_peer {
 	/* shard/: */
 	u32 nr_ops;			/* unfinished operations */
 	/* xfer/: */
-	u32 back_walk;			/* walk in which its operations retry; 0: none */
+	u32 back_walk;	/* number of the walk in which the peer's operations are retried; 0: none */
 	/* xfer/ and service/: */
 	u8 session_state;		/* enum lnet_session_state */
-	u8 session_busy;		/* a ping or session open request is in flight */
-	u8 held;			/* requests wait for its first round of discovery */
-	/* the last negotiation failed: requests are sent untracked, and do not wait for the next */
+	u8 session_busy;	/* a ping or session open request to the peer is in flight */
+	u8 held;		/* requests to the peer wait for its first round of discovery */
+	/*
+	 * The last session negotiation failed. The node sends requests untracked, and they do not
+	 * wait for the next negotiation.
+	 */
 	u8 plain_before;
 	/* receive/: */
 	/*
-	 * the time at which its last session open request would be received at session_opens_rate
+	 * token bucket of session_opens_rate, stored as a time, for session open requests of the
+	 * peer
 	 */
 	u64 open_due_ns;
 	/* service/: */
 	u32 session_fails;
 	u32 features;
 	/* xfer/ and service/: */
-	u64 session_next_ns;		/* earliest next ping of a peer that did not reply */
+	/* the node does not ping a peer that did not reply again before this time */
+	u64 session_next_ns;
 	struct lnet_timer timer;	/* confirm messages and session negotiation */
 	/* service/: */
 	struct lnet_frag sink_frag;
-	u8 sink[32];			/* its REPLY to the session open request */
+	u8 sink[32];		/* buffer for the peer's REPLY to the session open request */
 	struct lnet_disc disc;
 	/* xfer/: */
 	struct lnet_txwin tx;
-	/* xfer/ and receive/ add, service/ removes: */
+	/* xfer/ and receive/ add to the list, service/ removes from it: */
 	struct list_head resolve;	/* ops in OP_RESOLVE */
-	/* xfer/; service/ when a session begins: */
-	/* ops that wait for room in the window (OP_TRY, no attempt) */
+	/* xfer/ writes it; service/ also does when a session begins: */
+	/* operations in OP_TRY that wait for room in the sender's window and have no attempt */
 	struct list_head winwait;
 	/* xfer/: */
-	struct list_head expired;	/* ops with a request ID of an expired session */
+	struct list_head expired;	/* operations with a request ID of an expired session */
 	/* path/: */
-	/* thousandths short of a full bucket, <= 0: a new peer starts full */
+	/*
+	 * Token bucket of the hedge budget. 0: full, as in a new peer; below 0: minus the missing
+	 * tokens, in thousandths.
+	 */
 	s64 hedge_tokens;
-	/* token bucket as one time: full if not after now; each recovery ping adds 1/rate */
+	/*
+	 * Ping rate limit: token bucket, stored as a time; full if the time is not in the future.
+	 * Each recovery ping adds 1/rate to the time.
+	 */
 	u64 pings_paid_ns;
 };
 

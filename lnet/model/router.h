@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A router: its state, its buffers, and the messages in them. router/ writes all of it. */
+/* A router: its state, its buffers, and the messages in them. Only router/ writes these structs. */
 #ifndef LNET_MODEL_ROUTER_H
 #define LNET_MODEL_ROUTER_H
 
@@ -17,7 +17,7 @@ enum lnet_router_state {
 	LNET_NR_ROUTER_STATES
 };
 
-/* POOL(name, payload of a buffer, default number, least number of stock LNet) */
+/* POOL(name, payload bytes of a buffer, default number of buffers, minimum number in stock LNet) */
 #define LNET_RTR_POOLS(POOL)			\
 	POOL(tiny, 0, 2048, 512)		\
 	POOL(small, 4096, 16384, 4096)		\
@@ -35,46 +35,55 @@ struct lnet_rtr_buf {			/* router buffer */
 	u8 data[];
 };
 
-/* [sh] The messages that a shard forwards to one destination, or from one sender. */
+/* [sh] A destination or a sender: all messages that a shard forwards to it, or from it. */
 struct lnet_rtr_node {
 	struct list_head link;		/* in rs->dsts or rs->senders */
-	struct lnet_nid nid;		/* primary NID, or the only one known */
+	struct lnet_nid nid;		/* primary NID of the node, or its only known NID */
 	u32 refs;			/* flows */
-	u32 used[LNET_NR_RTR];		/* buffers with messages to it, or from it */
-	u32 nr_wait[LNET_NR_RTR];	/* its messages that wait for a buffer */
+	u32 used[LNET_NR_RTR];		/* router buffers with messages to or from this node */
+	/* messages to or from this node that wait for a router buffer */
+	u32 nr_wait[LNET_NR_RTR];
 };
 
-/* [sh] The messages that a shard forwards from one sender to one destination. */
+/* [sh] A flow: the messages that a shard forwards from one sender to one destination. */
 struct lnet_rtr_flow {
 	struct list_head link;		/* in rs->flows */
 	struct lnet_rtr_node *dst, *sender;	/* referenced */
 	u32 refs;			/* messages */
 	u32 used[LNET_NR_RTR];
 	u32 nr_wait[LNET_NR_RTR];
-	struct list_head wait[LNET_NR_RTR];	/* fwd->wait of messages that wait for a buffer */
-	/* in pool->turn or pool->checked while @wait is not empty */
+	/* lists of messages that wait for a router buffer, linked by fwd->wait */
+	struct list_head wait[LNET_NR_RTR];
+	/* link in pool->turn or pool->checked while @wait is not empty */
 	struct list_head turn[LNET_NR_RTR];
-	/* fwd->lead of small and large messages: one for each interface of the sender */
+	/*
+	 * small and large messages that are first in a queue for a credit, linked by fwd->lead; one
+	 * for each interface of the sender
+	 */
 	struct list_head leaders[2];
 };
 
-/* Memory for lnet_rtr_flow_get(), which cannot allocate because its caller holds the lock. */
+/*
+ * Preallocated memory for lnet_rtr_flow_get(). The function cannot allocate, because its caller
+ * holds the shard lock.
+ */
 struct lnet_rtr_spare {
 	struct lnet_rtr_node *dst, *sender;
 	struct lnet_rtr_flow *flow;
 };
 
 struct lnet_rtr_pool {			/* [sh] */
-	u32 nr;				/* buffers that may be in use */
-	u32 sender_most;		/* of these, by messages of one sender */
-	u32 used, made, nr_free;	/* made: allocated */
-	u32 nr_idle;			/* least nr_free since lnet_router_work() trimmed last */
+	u32 nr;				/* number of router buffers that may be in use */
+	u32 sender_most;	/* number of router buffers that messages of one sender may use */
+	u32 used, made, nr_free;	/* @made: number of allocated buffers */
+	/* lowest value of @nr_free since lnet_router_work() last freed idle buffers */
+	u32 nr_idle;
 	s32 min_credits;
 	u32 nr_wait;
 	struct list_head free;
 	/*
-	 * flows whose messages wait for a buffer: those to check, next first; those that were
-	 * checked after the last release of a buffer
+	 * Flows whose messages wait for a router buffer. @turn: flows to check, in this order.
+	 * @checked: flows that were checked after a buffer was last released.
 	 */
 	struct list_head turn, checked;
 };
@@ -84,41 +93,49 @@ struct lnet_rtr_pool {			/* [sh] */
 struct lnet_rtr_shard {			/* [sh] */
 	struct lnet_shard *sh;
 	struct lnet_rtr_pool pool[LNET_NR_RTR];
-	struct list_head waiting;	/* fwd->all in RX_WAIT_*, in order of arrival */
-	/* due when the first of them has waited too long, or there are flows to check */
+	/* messages in RX_WAIT_*, in order of arrival, linked by fwd->all */
+	struct list_head waiting;
+	/*
+	 * expires when the first message in @waiting has waited too long; also set while flows are
+	 * to be checked
+	 */
 	struct lnet_timer timer;
 	struct list_head dsts[LNET_RTR_HASH], senders[LNET_RTR_HASH], flows[LNET_RTR_HASH];
 	struct lnet_rtr_spare spare;	/* for the next flow */
 };
 
-struct lnet_router {			/* made when routing is first enabled */
+struct lnet_router {		/* the router of a node; created when routing is first enabled */
 	u8 state;			/* enum lnet_router_state [cfg], READ_ONCE */
 	u64 since_ns;			/* [cfg] of the state */
-	u64 job_ns;			/* next visit of the worker; WRITE_ONCE */
-	u64 trim_ns;			/* [worker] the next trim of idle buffers, not before */
+	u64 job_ns;			/* when the worker next checks the router; WRITE_ONCE */
+	u64 trim_ns;	/* [worker] earliest time at which the worker frees idle buffers again */
 	struct lnet_rtr_shard sh[];	/* nr_shards */
 };
 
-/* A message to be forwarded: has the same lifetime as its rx. */
+/* A message to be forwarded. It has the same lifetime as its rx. */
 struct lnet_fwd {
 	struct lnet_hdr hdr;		/* as received */
 	struct lnet_rx *rx;
-	struct lnet_rtr_shard *rs;	/* that has its buffer, or will have it */
-	struct lnet_peer_ni *dst;	/* its destination; reference held */
+	/* shard data whose pool the message's buffer is from, or will be from */
+	struct lnet_rtr_shard *rs;
+	struct lnet_peer_ni *dst;	/* peer NI of the destination; reference held */
 	struct lnet_rtr_flow *flow;	/* referenced */
-	struct lnet_rtr_buf *buf;	/* NULL: no payload, or none assigned yet */
-	struct list_head wait;		/* in from->rtr_wait, leader->behind, or flow->wait */
+	/* router buffer; NULL: no payload, or no buffer assigned yet */
+	struct lnet_rtr_buf *buf;
+	struct list_head wait;		/* link in from->rtr_wait, leader->behind or flow->wait */
 	/*
-	 * Messages of a flow that wait for a credit of the same interface are a queue. The first
-	 * message is in flow->leaders, and its list @behind has the others.
+	 * Messages of a flow that wait for a router credit of the same interface form a queue. The
+	 * first message of the queue is in flow->leaders by @lead. Its list @behind has the other
+	 * messages.
 	 */
 	struct list_head lead, behind;
-	struct list_head all;		/* in rs->waiting while it waits */
-	struct list_head held;		/* in from->rtr_held while it has a credit */
+	struct list_head all;		/* link in rs->waiting while the message waits */
+	struct list_head held;	/* link in from->rtr_held while the message has a router credit */
 	u8 cls;				/* enum lnet_rtr_class */
-	u8 src_mr;			/* its source is multi-rail */
-	u8 tell;			/* not forwarded: a router-generated reply is due */
-	u8 replying;			/* that reply is in flight */
+	u8 src_mr;			/* the source of the message is multi-rail */
+	/* the message was not forwarded, so the router is to send a router-generated reply */
+	u8 tell;
+	u8 replying;			/* the router-generated reply is in flight */
 };
 
 static inline bool lnet_router_forwards(const struct lnet *ln)
@@ -128,7 +145,7 @@ static inline bool lnet_router_forwards(const struct lnet *ln)
 	return unlikely(r) && READ_ONCE(r->state) != ROUTER_DISABLED;
 }
 
-/* True if its ping info advertises that it forwards. */
+/* True if the ping info of the node @ln advertises that the node forwards messages. */
 static inline bool lnet_router_announced(const struct lnet *ln)
 {
 	return ln->router && ln->router->state == ROUTER_ENABLED;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The states of a message that is received, struct lnet_rx of lnet/lnd.h; written by receive/. */
+/* The states of a received message: struct lnet_rx of lnet/lnd.h. receive/ writes the state. */
 #ifndef LNET_MODEL_RX_H
 #define LNET_MODEL_RX_H
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A shard: the peers, operations and windows that one lock protects, and their pools. */
+/*
+ * A shard: the peers, operations and windows that one lock protects, and pools of objects for them.
+ */
 #ifndef LNET_MODEL_SHARD_H
 #define LNET_MODEL_SHARD_H
 
@@ -17,10 +19,10 @@ struct lnet_trace;
 struct lnet_pool {			/* [sh]; refilled outside the lock */
 	struct list_head free;
 	u32 nr;
-	u32 target;			/* number up to which it was last filled; pool.c */
+	u32 target;		/* pool.c: number of objects up to which the pool was last filled */
 };
 
-/* pool->nr is read without the lock, to decide about a refill. */
+/* Adds @by to pool->nr. Other threads read pool->nr without the lock to decide about a refill. */
 static inline void lnet_pool_count(struct lnet_pool *pool, int by)
 {
 	WRITE_ONCE(pool->nr, pool->nr + by);
@@ -31,38 +33,50 @@ struct lnet_shard {
 	spinlock_t lock;
 	struct lnet *ln;
 	u32 ix;
-	u64 next_ns;			/* WRITE_ONCE under the lock, read by the env */
-	/* shard 0: not later than the first periodic job that is due */
+	/* next deadline of the shard; WRITE_ONCE under the lock, the env reads it */
+	u64 next_ns;
+	/* shard 0: due time of the first periodic job, or an earlier time */
 	u64 job_ns;
-	u64 now_ns;			/* time of the latest pass; no later pass has less */
+	u64 now_ns;	/* time of the latest pass; a later pass never has an earlier time */
 	struct lnet_wheel wheel;
 	struct lnet_pool ops, atts, rxs, evts, entries;
-	struct lnet_evt *evts_back;	/* delivered, to return to @evts; lock-free stack */
-	/* memory/: MDs with events that a CALL pass left; needs only the shard lock */
+	/* delivered events that are to return to the pool @evts; a lock-free stack */
+	struct lnet_evt *evts_back;
+	/*
+	 * memory/: MDs with events that a CALL pass did not deliver; only the shard lock is needed
+	 */
 	struct list_head ready;
-	/* shard 0: the thread that runs handlers now and then checks @ready; or NULL */
+	/* shard 0: the thread that runs handlers and then checks @ready again; NULL: none */
 	const void *deliverer;
 	/* xfer/: */
-	struct list_head live;		/* all unfinished ops, in order of creation */
+	struct list_head live;		/* all unfinished operations, in order of creation */
 	/* receive/: */
 	struct list_head windows;	/* LRU, most recent first */
 	struct list_head made;		/* the same windows, newest first */
 	struct list_head window_walks;	/* struct lnet_window_walk */
-	struct list_head ack_due;	/* windows with PUTs to acknowledge at the end of a pass */
-	struct lnet_window_index *index;	/* allocated at the first session open request */
-	/* [n]: each peer's nth window; the highest list in use has peers with the most windows */
+	/* windows whose received PUTs a pass is to acknowledge when it ends */
+	struct list_head ack_due;
+	/* hash tables of the windows; allocated at the first session open request */
+	struct lnet_window_index *index;
+	/*
+	 * ranked[n] has the nth window of each peer. So the highest non-empty list has windows of
+	 * the peers with the most windows.
+	 */
 	struct list_head ranked[LNET_WINDOWS_PER_PEER + 1];
 	u32 nr_windows;
-	u64 window_bytes;		/* of windows and their entries */
-	/* windows by the number of their entries: window_table.c */
+	u64 window_bytes;		/* bytes that the windows and their entries use */
+	/* window_table.c: windows by the logarithm of the number of their entries */
 	struct list_head heavy[LNET_WINDOW_WEIGHTS];
 	/* fault/: */
-	struct list_head delayed;	/* attempts held by delay rules, by time */
+	struct list_head delayed;	/* attempts that fault rules delay, in order of time */
 	struct lnet_timer delay_timer;
-	/* shard/: next check of requests queued on lazy portals; shard 0; WRITE_ONCE */
+	/*
+	 * shard/: shard 0: when the worker next checks requests queued on lazy portals; WRITE_ONCE
+	 */
 	u64 lazy_ns;
-	/* shard/, once; drivers write to @junk: */
-	struct lnet_frag junk_frag;	/* memory for REPLYs to recovery pings */
+	/* shard/ writes it once; drivers write to @junk: */
+	/* describes @junk, the memory for REPLYs to recovery pings */
+	struct lnet_frag junk_frag;
 	u8 junk[64];
 	/* path/: */
 	u64 rr_pos;
@@ -71,22 +85,28 @@ struct lnet_shard {
 	/* path/: */
 	struct lnet_probes probes;
 	/* receive/: */
-	u64 cache_bytes;		/* cached REPLYs in small buffers */
-	u32 nr_held;			/* entries with memory held for a retransmitted REPLY */
-	/* manage/, path/ and fault/ set it, shard/ clears it: */
-	/* some NI's link changed: lnet_shard_work() acts (WRITE_ONCE, any context) */
+	u64 cache_bytes;		/* bytes of cached REPLYs in small buffers */
+	/* reply cache entries that hold a program's memory for a retransmitted REPLY */
+	u32 nr_held;
+	/* manage/, path/ and fault/ set the flag, shard/ clears it: */
+	/*
+	 * a link changed, and lnet_shard_work() is to process the change; WRITE_ONCE, any context
+	 */
 	u8 link_work;
-	/* shard/: attempts in ATT_WIRE that the next pass without LNET_MORE sends */
+	/*
+	 * shard/: attempts in ATT_WIRE that LNET_MORE delays; the next pass without LNET_MORE sends
+	 * them
+	 */
 	struct list_head more;
-	u32 nr_more;			/* calls that added some */
+	u32 nr_more;			/* number of calls that added attempts to @more */
 	u8 more_left;			/* @more is not empty (READ_ONCE without the lock) */
 	/* xfer/: */
 	struct lnet_walk walk;
 	/* shard/: */
-	u32 nr_live;			/* ops that are not free */
-	u32 nr_reply_ops;		/* of these, ACKs and REPLYs of this node */
-	struct list_head stats_free;	/* blocks for paths */
-	u32 stats_want;			/* number to allocate, outside the lock */
+	u32 nr_live;			/* operations that are in use */
+	u32 nr_reply_ops;	/* ACKs and REPLYs of this node among the operations in use */
+	struct list_head stats_free;	/* unused structs lnet_path_stats for paths */
+	u32 stats_want;		/* number of structs lnet_path_stats to allocate outside the lock */
 	/* recorder/: */
 	struct lnet_trace *rec;		/* NULL: no recording */
 };

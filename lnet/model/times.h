@@ -5,7 +5,7 @@
 
 #include "plat.h"
 
-/* log2 with 2 bits of mantissa, 512 ns to 6.4 s */
+/* buckets by the logarithm to base 2, with 2 bits of mantissa: 512 ns to 6.4 s */
 #define LNET_HIST_BUCKETS 96
 struct lnet_hist {
 	u16 bucket[LNET_HIST_BUCKETS];

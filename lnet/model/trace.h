@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The trace of an instance: kinds of records, and the table by which the lower folders write them.
- * lnet/recorder installs the table while it records.
+ * The trace of an instance: the kinds of trace records, and a table of functions by which lower
+ * folders write them. lnet/recorder/ installs the table while it records.
  */
 #ifndef LNET_MODEL_TRACE_H
 #define LNET_MODEL_TRACE_H
@@ -24,20 +24,23 @@ enum lnet_rec_kind {
 	LNET_NR_RECS
 };
 
-struct lnet_rec_mark {		/* [sh] of a peer: for the recorder */
-	u32 id, seg;		/* its number; its last snapshot */
+struct lnet_rec_mark {		/* [sh] data of the flight recorder about one peer */
+	u32 id, seg;	/* @id: number of the peer in the recorder; @seg: its last snapshot */
 	u32 facts, queues;
 };
 
 /* [sh] all */
 struct lnet_trace_ops {
-	void (*visit)(struct lnet_pass *p);	/* the shard was locked just now */
-	/* records an input, @value; in a replay returns the recorded value */
+	void (*visit)(struct lnet_pass *p);	/* called when the pass has just locked a shard */
+	/*
+	 * records @value, an input of a decision, and returns it; a replay returns the recorded
+	 * value
+	 */
 	u64 (*note_value)(struct lnet_shard *sh, u64 value);
 	void (*note_op)(struct lnet_shard *sh, u64 now_ns, enum lnet_rec_kind kind,
 			struct lnet_op *op, u64 a, u64 b);
 	void (*note_start)(struct lnet_pass *p, struct lnet_op *op);
-	/* code that is not recorded has changed @op */
+	/* called when code that is not recorded has changed @op */
 	void (*resync)(struct lnet_shard *sh, struct lnet_op *op);
 	void (*note_via)(struct lnet_pass *p, enum lnet_rec_kind kind, struct lnet_op *op,
 			 const struct lnet_path *path);
@@ -51,10 +54,11 @@ struct lnet_trace_ops {
 			u64 a);
 	void (*note_select)(struct lnet_shard *sh, const struct lnet_path *path, u64 how, u64 tried,
 			    u64 exclude, const s64 *rank);
-	void (*note_probes)(struct lnet_pass *p);	/* the queue of recovery pings is checked */
+	/* called when a pass checks the queue of recovery pings */
+	void (*note_probes)(struct lnet_pass *p);
 };
 
-struct lnet_trace {			/* first part of the ring of a shard */
+struct lnet_trace {			/* first part of the recorder's ring buffer of a shard */
 	const struct lnet_trace_ops *ops;
 };
 

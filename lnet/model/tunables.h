@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tunables and counters of an instance: the tables tunables.def and counters.def as types. */
+/*
+ * Tunables and counters of an instance: types made from the tables tunables.def and counters.def.
+ */
 #ifndef LNET_MODEL_TUNABLES_H
 #define LNET_MODEL_TUNABLES_H
 
@@ -7,7 +9,7 @@
 
 /* ---- tunables -------------------------------------------------------------------------------- */
 
-/* read with READ_ONCE; written under cfg_mutex by lnet_tunable_set() */
+/* Code reads a tunable with READ_ONCE(). lnet_tunable_set() writes it under cfg_mutex. */
 struct lnet_tunables {
 #define TUNABLE(name, unit, def, min, max, stock, text) u64 name;
 #include "model/tunables.def"
@@ -17,7 +19,7 @@ struct lnet_tunables {
 enum lnet_unit { LNET_UNIT_N, LNET_UNIT_NS, LNET_UNIT_PT, LNET_UNIT_B, LNET_UNIT_E };
 
 struct lnet_tunable_info {
-	const char *name, *stock, *text;	/* names: here, and in stock LNet */
+	const char *name, *stock, *text;	/* @name: in this project; @stock: in stock LNet */
 	u8 unit;			/* enum lnet_unit */
 	u64 def, min, max;
 	u16 off;			/* in struct lnet_tunables */
@@ -30,7 +32,10 @@ static inline u64 lnet_lnd_timeout_ns(const struct lnet_tunables *tun)
 			 max_t(u64, READ_ONCE(tun->retry_count), 1));
 }
 
-/* The longest time without progress of a socket: sock_timeout; if 0, the above, at least 1 s. */
+/*
+ * The longest time that a socket may make no progress: sock_timeout. If sock_timeout is 0: the
+ * attempt timeout, but at least 1 s.
+ */
 static inline u64 lnet_sock_timeout_ns(const struct lnet_tunables *tun)
 {
 	u64 ns = READ_ONCE(tun->sock_timeout);
@@ -40,7 +45,7 @@ static inline u64 lnet_sock_timeout_ns(const struct lnet_tunables *tun)
 
 /* ---- counters -------------------------------------------------------------------------------- */
 
-enum lnet_counter {			/* of an instance, summed over shards */
+enum lnet_counter {			/* counters of an instance: the sums over all shards */
 #define COUNTER(name, text) LNET_C_##name,
 #define NI_COUNTER(name, text)
 #define PNI_COUNTER(name, text)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* User-defined selection policies: rules about NIDs, with precedence over NUMA and credits. */
+/*
+ * User-defined selection policies: rules about NIDs. In path selection they precede NUMA distance
+ * and credits.
+ */
 #ifndef LNET_MODEL_UDSP_H
 #define LNET_MODEL_UDSP_H
 
@@ -12,13 +15,14 @@
 enum lnet_udsp_end { LNET_UDSP_SRC, LNET_UDSP_DST, LNET_UDSP_RTE, LNET_NR_UDSP_ENDS };
 
 /*
- * A rule has one of four kinds:
- *	a priority of @src, 0 is the best;
+ * A rule is of one of four kinds:
+ *	a priority of @src; 0 is the best priority;
  *	a priority of @dst;
  *	local NIDs (@src) that are preferred to reach @dst;
  *	routers (@rte) that are preferred to reach @dst.
- * A pattern is one item of a list of NID ranges (lnet/nid.h), or only a net ("tcp", "tcp[1-3]").
- * Then the net has the priority, not its NIDs. "": not given.
+ * A pattern is one item of a list of NID ranges (lnet/nid.h), or only a net ("tcp", "tcp[1-3]"). If
+ * the pattern is only a net, the rule gives the priority to the net, and not to NIDs on it. The
+ * pattern "" means: not given.
  */
 struct lnet_udsp_rule {
 	char text[LNET_NR_UDSP_ENDS][LNET_UDSP_TEXT];
@@ -26,7 +30,7 @@ struct lnet_udsp_rule {
 	u32 priority;
 };
 
-struct lnet_udsp_info {			/* of a local NI or a peer NI */
+struct lnet_udsp_info {			/* policy priorities of a local NI or a peer NI */
 	s64 net_priority, nid_priority;	/* LNET_UDSP_NONE: none */
 };
 
