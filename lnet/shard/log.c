@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Writes the messages of log.def to the callback of an instance, by level and within their rate. */
+/*
+ * Writes the messages of log.def to the callback of an instance. Limits them by their level and
+ * rate.
+ */
 #include "plat.h"
 #include <lnet/env.h>
 #include "shard/shard.h"
@@ -7,7 +10,7 @@
 #define TEXT_MAX	360
 #define NIDS_MAX	2
 
-/* Texts of the NIDs and the net in one message. */
+/* Texts of the NIDs and of the net in one message of the log. */
 struct words {
 	char nid[NIDS_MAX][LNET_NIDSTR_SIZE];
 	unsigned int nr;
@@ -49,7 +52,10 @@ static bool may_write(struct lnet *ln, enum lnet_log_message m)
 		return true;
 	now_ns = ln->env->ops->now_ns(ln->env);
 	spin_lock(&log->lock);
-	/* A message after a span begins the next one, unless lines were suppressed. */
+	/*
+	 * After the end of a span, a message begins the next span. But if lines were suppressed,
+	 * they are reported first.
+	 */
 	if (!rate->since_ns || (!rate->suppressed && now_ns - rate->since_ns >= LNET_LOG_SPAN_NS)) {
 		rate->since_ns = now_ns;
 		rate->nr = 0;
@@ -66,7 +72,10 @@ static bool may_write(struct lnet *ln, enum lnet_log_message m)
 	return may;
 }
 
-/* Logs the numbers of suppressed lines whose span is over. Returns the end of the next span. */
+/*
+ * Logs the number of suppressed lines of each message whose span is over. Returns the next end of a
+ * span.
+ */
 static u64 suppressed_write(struct lnet_log *log, u64 now_ns)
 {
 	u64 next_ns = U64_MAX, end_ns;
@@ -117,7 +126,7 @@ void lnet_log_work(struct lnet *ln, u64 now_ns)
 	if (now_ns < READ_ONCE(ln->log.job_ns))
 		return;
 	WRITE_ONCE(ln->log.job_ns, U64_MAX);
-	smp_mb();			/* writers change a rate first, then lower look_ns */
+	smp_mb();			/* writers first change a rate, then lower log.job_ns */
 	lnet_job_schedule(ln, &ln->log.job_ns, suppressed_write(&ln->log, now_ns));
 }
 
@@ -130,7 +139,10 @@ void lnet_log_flush(struct lnet *ln)
 
 /* ---- the messages ---------------------------------------------------------------------------- */
 
-/* Replaces control characters: peers and users choose some of the names and values in a log. */
+/*
+ * Replaces control characters, because peers and users choose some of the names and values in the
+ * log.
+ */
 static void log_text_sanitize(char *text)
 {
 	for (; *text; text++)

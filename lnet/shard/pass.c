@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A pass from begin to end: it locks one shard at a time. After it has released its shards, it does
- * its deferred work.
+ * A pass from its begin to its end. It locks one shard at a time. When it has released the last
+ * shard, it does its deferred work.
  */
 #include "base/base.h"
 #include "shard/shard.h"
 #include "shard/hooks.h"
 #include "shard/trace.h"
 
-/* A pass that is older than this does not deliver events again. */
+/* A pass that is older than this time does not deliver events again. */
 #define PASS_LONG_NS	(4 * (u64)NSEC_PER_MSEC)
 
 void lnet_pass_begin(struct lnet_pass *p, struct lnet *ln, enum lnet_pass_kind kind)
@@ -58,10 +58,17 @@ static noinline void pass_enter(struct lnet_pass *p, struct lnet_shard *sh)
 	if (unlikely(READ_ONCE(sh->stats_want)))
 		lnet_stats_prealloc(sh);
 	spin_lock(&sh->lock);
-	__release(&sh->lock);		/* the pass holds it until lnet_leave() */
+	/*
+	 * the pass holds the lock until lnet_leave(), but sparse expects its release in this
+	 * function
+	 */
+	__release(&sh->lock);
 	p->sh = sh;
 	p->nr = 0;
-	/* A pass that began later may have held @sh: its timestamps must not be in the future. */
+	/*
+	 * A pass that began later may have had @sh before this pass. The timestamps in @sh must not
+	 * be in the future.
+	 */
 	p->now_ns = max(p->now_ns, sh->now_ns);
 	lnet_rec_note(sh, visit, p);
 	if (unlikely(sh->more_left) && !p->more)
@@ -107,7 +114,10 @@ void lnet_leave(struct lnet_pass *p)
 		return;
 	if (!list_empty(&p->posts))
 		p->ln->hooks->posts(p);
-	/* Events of an API call wait in shard 0, or lnet_md_deliver() handles them. */
+	/*
+	 * Events of an API call wait in shard 0 for the worker. If the caller is a handler,
+	 * lnet_md_deliver() of its thread delivers them.
+	 */
 	if (p->kind == LNET_PASS_CALL && !list_empty(&p->ready) && !sh->ix) {
 		list_splice_tail_init(&p->ready, &sh->ready);
 		kick = !lnet_pass_in_handler(p);
@@ -138,8 +148,8 @@ void lnet_pass_relax(struct lnet_pass *p)
 /* ---- LNET_MORE ------------------------------------------------------------------------------- */
 
 /*
- * With LNET_MORE: moves p->send to the locked shard, and releases the shard. A later pass without
- * LNET_MORE, or the worker, sends these messages. A full burst stays in p->send.
+ * With LNET_MORE: moves p->send to the locked shard, and releases the shard. The worker, or a later
+ * pass without LNET_MORE, sends these messages. If p->send has a full burst, it is not moved.
  */
 static void more_leave(struct lnet_pass *p)
 {
@@ -164,7 +174,7 @@ static void more_leave(struct lnet_pass *p)
 		p->ln->env->ops->kick(p->ln->env, sh->ix);
 }
 
-/* Moves messages that calls with LNET_MORE left in shards to p->send. */
+/* Moves to p->send the messages that calls with LNET_MORE have added to the shards. */
 static void more_collect(struct lnet_pass *p)
 {
 	struct lnet *ln = p->ln;
@@ -202,8 +212,8 @@ static void ring_add(struct lnet_pass *p, struct lnet_ni *ni)
 }
 
 /*
- * The caller holds a reference to @ni: before send() returns, another thread may complete @att,
- * which may have the last reference.
+ * Gives @att to its driver. The caller holds a reference to @ni: before send() returns, another
+ * thread may complete @att and drop the last reference.
  */
 static void send_one(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att)
 {
@@ -217,7 +227,7 @@ static void send_one(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *a
 		ring_add(p, ni);
 }
 
-/* Gives the attempts at the head of p->send that use @ni to its driver. */
+/* Gives the attempts at the head of p->send that use @ni to the driver of @ni. */
 static void pass_send_run(struct lnet_pass *p, struct lnet_ni *ni)
 {
 	struct list_head *end = &p->send;
@@ -313,7 +323,7 @@ void lnet_pass_flush(struct lnet_pass *p)
 	if (!list_empty(&p->defer))
 		h->starts(p);
 	leave_and_send(p);
-	/* Delivers events now: at the end of a long pass there would be too many. */
+	/* Deliver events now, because a long pass would have too many events at its end. */
 	if (!list_empty(&p->ready))
 		h->deliver(p);
 	lnet_evts_return(p, &p->ln->shard[0]);
@@ -333,13 +343,16 @@ void lnet_pass_end(struct lnet_pass *p)
 	lnet_leave(p);
 	if (p->kind == LNET_PASS_CALL && list_empty(&p->ready) && list_empty(&p->evts))
 		return;
-	/* This pass delivers events that API calls left, so they do not wait for the worker. */
+	/*
+	 * This pass delivers the events of API calls, so these events do not wait for the worker.
+	 */
 	if (p->kind != LNET_PASS_CALL && !list_empty(&p->ln->shard[0].ready))
 		h->take_ready(p);
 	/*
-	 * more_collect() takes messages that LNET_MORE left, and may post events, so a pass
-	 * ends when nothing is left to do. Handlers that send to this node could create events for
-	 * ever, while sockets and timers wait. So a long pass leaves further events to the worker.
+	 * more_collect() takes messages that LNET_MORE delayed, and may post events. So a pass
+	 * repeats its steps until it has no work. Handlers that send to this node could create
+	 * events for ever, and sockets and timers would wait. So a long pass hands further events
+	 * over to the worker.
 	 */
 	do {
 		if (turns >= LNET_PASS_ROUNDS ||

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The pools of a shard and their objects. References to small buffers and to NIs. */
+/* The pools of a shard and their objects. Also references to small buffers and to NIs. */
 #include "base/base.h"
 #include "shard/shard.h"
 
 /*
- * A pool of operations or events is first filled up to LNET_POOL_REFILL objects. Each time it runs
- * low, that number doubles, up to RESERVE_MAX, which is more than a burst. Each pool has a separate
- * number, because pings and pushes have no events.
+ * A pool of operations or events is first filled up to LNET_POOL_REFILL objects. Each time the pool
+ * has too few objects, this target doubles, up to RESERVE_MAX, which is more than a burst. Each
+ * pool has a separate target, because pings and pushes have no events.
  */
 #define RESERVE_MAX 80
-#define POOL_MAX 512		/* objects of a kind that a shard keeps */
+#define POOL_MAX 512		/* most objects of one kind that a shard caches */
 
 void lnet_op_init(struct lnet_op *op)
 {
@@ -32,7 +32,7 @@ struct lnet_op *lnet_op_new(void)
 	return op;
 }
 
-/* [sh] The link of an object of @pool; NULL: @pool is empty. */
+/* [sh] Removes an object from @pool and returns its link. NULL: @pool is empty. */
 static __always_inline struct list_head *pool_take(struct lnet_pool *pool)
 {
 	struct list_head *link = pool->free.next;
@@ -44,7 +44,7 @@ static __always_inline struct list_head *pool_take(struct lnet_pool *pool)
 	return link;
 }
 
-/* [sh] Puts @e into the pool. NULL is fine. */
+/* [sh] Returns the event @e to the pool of @sh. @e may be NULL. */
 static void evt_keep(struct lnet_shard *sh, struct lnet_evt *e)
 {
 	if (!e)
@@ -69,8 +69,8 @@ void lnet_op_recycle(struct lnet_shard *sh, struct lnet_op *op)
 		return;
 	}
 	/*
-	 * The lists, the timer and the attempt of @op are in their initial state. The other
-	 * members are cleared here.
+	 * The lists, the timer and the attempt of @op are in their initial state. The following
+	 * code clears the other members.
 	 */
 	WARN_ON_ONCE(op->first.state != ATT_FREE || !list_empty(&op->timer.link) ||
 		     !list_empty(&op->all) || !list_empty(&op->receives) ||
@@ -108,7 +108,9 @@ void lnet_evts_keep(struct lnet_pass *p, struct lnet_shard *sh)
 	p->nr_evts = 0;
 }
 
-/* With so many events or more, lnet_evts_return() takes the lock if it is free. */
+/*
+ * With this number of events or more, lnet_evts_return() takes the shard lock if the lock is free.
+ */
 #define EVTS_WORTH_A_LOCK 8
 
 void lnet_evts_return(struct lnet_pass *p, struct lnet_shard *sh)
@@ -135,7 +137,10 @@ void lnet_evts_return(struct lnet_pass *p, struct lnet_shard *sh)
 	} while (cmpxchg(&sh->evts_back, old, first) != old);
 }
 
-/* Moves at most @max returned events to @evts, and frees the others. Returns their number. */
+/*
+ * Moves at most @max delivered events from sh->evts_back to @evts, and frees the others. Returns
+ * the number moved.
+ */
 static u32 take_back(struct lnet_shard *sh, struct list_head *evts, u32 max)
 {
 	struct lnet_evt *e, *next;
@@ -214,7 +219,8 @@ void lnet_ni_put(struct lnet_ni *ni)
 	if (!ni || !atomic_dec_and_test(&ni->refs))
 		return;
 	WARN_ON_ONCE(ni->state != NI_GONE && ni->state != NI_NEW);
-	if (ni->state == NI_GONE)	/* started: until now a pass could call the driver */
+	/* the NI had been started, so a pass could call its driver until now */
+	if (ni->state == NI_GONE)
 		module_put(ni->ops->owner);
 	kfree(ni->priv);
 	atomic_dec(&ni->ln->nr_counted);
@@ -235,7 +241,10 @@ struct lnet_att *lnet_att_take(struct lnet_shard *sh)
 	return link ? list_entry(link, struct lnet_att, link) : NULL;
 }
 
-/* The number to fill @pool up to. @back: events that lnet_evts_return() left. */
+/*
+ * Returns the number of objects up to which to fill @pool. @back: number of events that
+ * lnet_evts_return() returns to it.
+ */
 static u32 pool_wanted(const struct lnet_pool *pool, u32 back)
 {
 	bool more = READ_ONCE(pool->nr) + back < LNET_POOL_REFILL;
@@ -252,8 +261,8 @@ static u32 pool_missing(const struct lnet_pool *pool, u32 want)
 }
 
 /*
- * Adds @nr zeroed objects of @size bytes, with a list_head at offset @link, to @list. Returns their
- * number, which is smaller if an allocation fails.
+ * Adds @nr zeroed objects of @size bytes to @list. @link: offset of their list_head. Returns the
+ * number added, which is below @nr if an allocation fails.
  */
 static u32 objects_alloc(struct list_head *list, u32 nr, size_t size, size_t link)
 {
@@ -269,7 +278,10 @@ static u32 objects_alloc(struct list_head *list, u32 nr, size_t size, size_t lin
 	return done;
 }
 
-/* A failed allocation leaves a pool short; takers handle an empty pool. */
+/*
+ * If an allocation fails, a pool has too few objects. Functions that take objects handle an empty
+ * pool.
+ */
 void lnet_pool_refill(struct lnet_shard *sh)
 {
 	LIST_HEAD(ops);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Shards: their creation and end, and their workers. A worker runs timers, periodic jobs, drivers
- * that requested a call, and handlers of events that API calls left. A configuration change that
- * waits does the same work.
+ * Shards: their creation and end, and their workers. A worker runs timers, periodic jobs, and
+ * drivers that requested a call. It also runs handlers for events of API calls. A configuration
+ * change that waits does the same work as a worker.
  */
 #include "base/base.h"
 #include "shard/shard.h"
@@ -11,7 +11,7 @@
 #define WAIT_NAP_MIN_US	100U
 #define WAIT_NAP_MAX_US	5000U
 #define WAIT_LONG_NS	(60ULL * NSEC_PER_SEC)
-#define WAIT_STILL_MAX	1000U		/* iterations while the clock does not advance */
+#define WAIT_STILL_MAX	1000U	/* most iterations of a wait while the clock does not advance */
 
 int lnet_shards_init(struct lnet *ln)
 {
@@ -74,7 +74,8 @@ void lnet_shards_lock_all(struct lnet *ln)
 
 	for (i = 0; i < ln->nr_shards; i++) {
 		spin_lock_nest_lock(&ln->shard[i].lock, &ln->cfg_mutex);
-		__release(&ln->shard[i].lock);	/* sparse cannot count iterations of a loop */
+		/* sparse does not know that the loop released each lock */
+		__release(&ln->shard[i].lock);
 	}
 }
 
@@ -90,7 +91,7 @@ void lnet_shards_unlock_all(struct lnet *ln)
 
 /* ---- the worker ------------------------------------------------------------------------------ */
 
-/* Also takes the events that API calls have left. */
+/* Runs the due timers. The pass also takes the undelivered events of API calls. */
 static void run_timers(struct lnet_pass *p, struct lnet_shard *sh)
 {
 	LIST_HEAD(due);
@@ -108,7 +109,7 @@ static void run_timers(struct lnet_pass *p, struct lnet_shard *sh)
 	lnet_leave(p);
 }
 
-/* Lowers *@at to @when_ns. False: *@at was not later. */
+/* Sets *@at to the earlier time @when_ns. False: *@at was not later than @when_ns. */
 static bool deadline_lower(u64 *at, u64 when_ns)
 {
 	u64 old = READ_ONCE(*at), was;
@@ -167,7 +168,10 @@ static void periodic_jobs_run(struct lnet_pass *p, struct lnet_shard *sh)
 	u64 next_ns = U64_MAX;
 	unsigned int i;
 
-	/* before reading the times of the jobs: another thread lowers those first, then this one */
+	/*
+	 * Reset sh->job_ns before reading the times of the jobs: another thread first lowers the
+	 * time of a job, then sh->job_ns.
+	 */
 	xchg(&sh->job_ns, U64_MAX);
 	for (i = 0; i < LNET_NR_JOBS; i++)
 		p->ln->hooks->jobs[i].run(p);
@@ -176,7 +180,10 @@ static void periodic_jobs_run(struct lnet_pass *p, struct lnet_shard *sh)
 	deadline_lower(&sh->job_ns, next_ns);
 }
 
-/* True if the worker has nothing to do: most timers are cancelled before they are due. */
+/*
+ * True if the worker has nothing to do. That is frequent, because most timers are cancelled before
+ * they are due.
+ */
 static bool came_for_nothing(struct lnet *ln, struct lnet_shard *sh)
 {
 	u64 now_ns = ln->env->ops->now_ns(ln->env), next_ns;
@@ -252,7 +259,7 @@ bool lnet_cfg_wait(struct lnet *ln, bool (*done)(struct lnet *ln, void *arg), vo
 		now = ln->env->ops->now_ns(ln->env);
 		if (now != before)
 			continue;
-		/* The clock of a simulation does not advance here, so waiting has no effect. */
+		/* In the simulator, the clock does not advance here, so waiting has no effect. */
 		if (limit_ns != U64_MAX)
 			return false;
 		nap_us = 1;

@@ -7,25 +7,25 @@
 
 /* ---- pass.c ---------------------------------------------------------------------------------- */
 /*
- * Locks @sh, and releases the shard that @p held. At every 64th call for the same shard it
- * releases the lock once. Refills low pools before.
+ * Locks @sh, and releases the shard that @p had locked. Every 64th call for the same shard releases
+ * the lock once. Before it locks @sh, the function refills pools that have too few objects.
  */
 void lnet_enter(struct lnet_pass *p, struct lnet_shard *sh);
-/* Locks the shard of @pni, also if @pni moves to another shard meanwhile. */
+/* Locks the shard of @pni, even if @pni moves to another shard during the call. */
 void lnet_enter_pni(struct lnet_pass *p, const struct lnet_peer_ni *pni);
-/* Locks the shard of @peer, also if @peer moves to another shard meanwhile. */
+/* Locks the shard of @peer, even if @peer moves to another shard during the call. */
 void lnet_enter_peer(struct lnet_pass *p, const struct lnet_peer *peer);
 /*
- * Posts events, counts batched statistics and returns used events, then releases the shard that @p
- * holds, if any.
+ * Posts events, counts batched statistics, and returns delivered events to a pool. Then releases
+ * the shard that @p has locked, if any.
  */
 void lnet_leave(struct lnet_pass *p);
 /* [sh] Aborts the receive of @rx at the end of the pass. */
 void lnet_rx_want_stop(struct lnet_pass *p, struct lnet_rx *rx);
 
 /*
- * True if a handler called the API. The pass that runs the handler delivers the events of the call,
- * because it checks again.
+ * True if the pass @p is an API call of a handler. The pass that runs the handler delivers the
+ * events of the call, because it checks for events again.
  */
 static inline bool lnet_pass_in_handler(const struct lnet_pass *p)
 {
@@ -41,109 +41,124 @@ static inline void lnet_op_defer(struct lnet_pass *p, struct lnet_op *op)
 /* ---- shard.c --------------------------------------------------------------------------------- */
 /* 0, -ENOMEM */
 int lnet_shards_init(struct lnet *ln);
-/* All operations have ended: frees the shards and their pools. */
+/* Frees the shards and their pools. All operations have ended. */
 void lnet_shards_fini(struct lnet *ln);
-/* cfg_mutex held: locks all shards, to publish a configuration. */
+/* cfg_mutex held. Locks all shards, so that the caller can publish a configuration. */
 void lnet_shards_lock_all(struct lnet *ln);
 /* Undoes lnet_shards_lock_all(). */
 void lnet_shards_unlock_all(struct lnet *ln);
 /*
- * Any lock may be held. The worker of shard 0 runs the periodic job with the time *@at at @when_ns
- * or earlier; *@at never becomes later.
+ * Schedules the periodic job whose time is *@at: the worker of shard 0 runs the job at @when_ns or
+ * earlier. The call never makes *@at later. Any lock may be held.
  */
 void lnet_job_schedule(struct lnet *ln, u64 *at, u64 when_ns);
 /*
- * cfg_mutex held. Waits until done() returns true, or for @limit_ns (U64_MAX: no limit). Meanwhile
- * it does the work of all shards, as the caller may be the only thread, and sleeps. Ends early if
- * the clock does not advance (simulator), because waiting has no effect there. Returns the last
- * result of done().
+ * cfg_mutex held. Waits until done() returns true, or for @limit_ns (U64_MAX: no limit). While it
+ * waits, it sleeps, and does the work of all shards, because the caller may be the only thread. It
+ * ends early if the clock does not advance (simulator), because waiting then has no effect. Returns
+ * the last result of done().
  */
 bool lnet_cfg_wait(struct lnet *ln, bool (*done)(struct lnet *ln, void *arg), void *arg,
 		   u64 limit_ns);
 
 /* ---- pool.c ---------------------------------------------------------------------------------- */
-/* Initializes @op, which is in no list. */
+/* Initializes @op, which must be in no list. */
 void lnet_op_init(struct lnet_op *op);
-/* A zeroed operation, lists and first attempt set up. No lock held. NULL: no memory. */
+/*
+ * Allocates a zeroed operation with initialized lists and first attempt. No lock held. NULL: no
+ * memory.
+ */
 struct lnet_op *lnet_op_new(void);
-/* [sh] Puts @op with its events into the pool of @sh. */
+/* [sh] Returns @op with its events to the pool of @sh. */
 void lnet_op_recycle(struct lnet_shard *sh, struct lnet_op *op);
-/* [sh] An event from the pool; NULL: it is empty. */
+/* [sh] Takes an event from the pool; NULL: the pool is empty. */
 struct lnet_evt *lnet_evt_take(struct lnet_shard *sh);
-/* Any lock or none. @e returns to a pool when @p next leaves a shard. */
+/*
+ * Notes the delivered event @e. It returns to a pool when @p next releases a shard. Any lock may be
+ * held.
+ */
 void lnet_evt_recycle(struct lnet_pass *p, struct lnet_evt *e);
-/* [sh] Puts all events of p->evts, which lnet_evt_recycle() filled, into the pool of @sh. */
+/* [sh] Returns all events of p->evts, which lnet_evt_recycle() added, to the pool of @sh. */
 void lnet_evts_keep(struct lnet_pass *p, struct lnet_shard *sh);
 /*
- * Any context. Gives the memory of the delivered events of @p back to the pool of @sh, at once or
- * at the next refill of the pool.
+ * Returns the delivered events of @p to the pool of @sh, at once or at the next refill of the pool.
+ * Any context.
  */
 void lnet_evts_return(struct lnet_pass *p, struct lnet_shard *sh);
-/* Frees @op, its events and its small buffer. NULL is fine. */
+/* Frees @op, its events and its small buffer. @op may be NULL. */
 void lnet_op_free(struct lnet_op *op);
 /* Allocates an event; any context that may sleep. NULL: no memory. */
 struct lnet_evt *lnet_evt_new(void);
-/* Frees an event that is in no pool. */
+/* Frees the event @e, which is in no pool. */
 void lnet_evt_free(struct lnet_evt *e);
 /*
- * A small buffer of @len bytes with one reference. No lock held. The bytes are not cleared, so the
- * caller writes each one before they are sent. NULL: no memory.
+ * Allocates a small buffer of @len bytes with one reference. No lock held. NULL: no memory. The
+ * bytes are not cleared, so the caller writes each byte before the buffer is sent.
  */
 struct lnet_sbuf *lnet_sbuf_new(u32 len);
 /* Takes a reference. */
 void lnet_sbuf_get(struct lnet_sbuf *c);
-/* Drops a reference; the last one frees @c. NULL is fine. */
+/* Drops a reference to the small buffer; the last one frees it. NULL is accepted. */
 void lnet_sbuf_put(struct lnet_sbuf *c);
-/* Any lock or none. Takes a reference; lnet_ni_put() of <lnet/lnd.h> drops it. */
+/* Takes a reference to @ni; lnet_ni_put() of <lnet/lnd.h> drops it. Any lock may be held. */
 void lnet_ni_get(struct lnet_ni *ni);
-/* [sh] An operation from the pool, which lnet_enter() refills. NULL: it is empty. */
+/* [sh] Takes an operation from the pool, which lnet_enter() refills. NULL: the pool is empty. */
 struct lnet_op *lnet_op_take(struct lnet_shard *sh);
-/* [sh] An attempt for a hedge from the pool. NULL: it is empty. */
+/* [sh] Takes an attempt, for a hedge, from the pool. NULL: the pool is empty. */
 struct lnet_att *lnet_att_take(struct lnet_shard *sh);
-/* No lock held: fills the pools of @sh. */
+/* Fills the pools of @sh. No lock held. */
 void lnet_pool_refill(struct lnet_shard *sh);
-/* No lock held: allocates the statistics that paths of @sh want. */
+/* Allocates the statistics that paths of @sh have requested. No lock held. */
 void lnet_stats_prealloc(struct lnet_shard *sh);
-/* No caller uses @sh any more. Frees the objects of its pools. */
+/* Frees the objects in the pools of @sh. No caller uses @sh any more. */
 void lnet_pools_free(struct lnet_shard *sh);
 
 /* ---- stats.c --------------------------------------------------------------------------------- */
 extern const char *const lnet_counter_names[LNET_NR_COUNTERS];
 /* Makes @sum the sum of @a and @b. */
 void lnet_times_sum(struct lnet_times *sum, const struct lnet_times *a, const struct lnet_times *b);
-/* The upper edge of the bucket with the quantile @permille, in ns, at most @max_ns. */
+/* Returns the upper edge, in ns, of the bucket with the quantile @permille; at most @max_ns. */
 u64 lnet_hist_quantile(const struct lnet_hist *h, u64 max_ns, unsigned int permille);
-/* The counter @c summed over shards, with the hits of fault rules. No lock needed. */
+/*
+ * Returns the counter @c summed over all shards, including the messages that fault rules failed or
+ * delayed. No lock needed.
+ */
 u64 lnet_stat_sum(const struct lnet *ln, enum lnet_counter c);
-/* No shard lock held. Adds 1 to the counter of an event that belongs to no shard. */
+/* Adds 1 to the counter @c of an event that belongs to no shard. No shard lock held. */
 void lnet_stat_count(struct lnet *ln, enum lnet_counter c);
-/* [sh] Sets the counters of @sh, and its counters of interfaces, to zero. Gauges stay. */
+/*
+ * [sh] Sets the counters of @sh to zero, and those that interfaces have in @sh. Gauges keep their
+ * values.
+ */
 void lnet_shard_stats_reset(struct lnet_shard *sh);
-/* [sh of @peer] Sets counters and histograms of @peer, its interfaces and paths to zero. */
+/*
+ * [sh of @peer] Sets the counters and histograms of @peer to zero, with those of its interfaces and
+ * paths.
+ */
 void lnet_peer_stats_reset(struct lnet_peer *peer);
-/* [sh] Adds the batched statistics of p->stats to the counters, before the shard is released. */
+/* [sh] Adds the batched statistics in p->stats to the counters, before the shard is released. */
 void lnet_pass_stats_add(struct lnet_pass *p);
-/* [sh] Counts, in p->stats, a message of @op that the driver has sent. */
+/* [sh] Adds a message of @op that the driver has sent to the batched statistics in p->stats. */
 void lnet_stat_sent(struct lnet_pass *p, struct lnet_path *path, const struct lnet_op *op);
 /* [sh of @from] Counts a received message of @type with @len bytes of payload. */
 void lnet_stat_recv(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_ni *from, u32 type,
 		    u32 len);
-/* [sh] Counts a dropped message. @from is not counted if it belongs to another shard. */
+/* [sh] Counts a dropped message, also for @from, unless @from belongs to another shard. */
 void lnet_stat_drop(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_ni *from, u32 type,
 		    u32 len);
-/* [sh] @op begins: counts it as unfinished. */
+/* [sh] Counts @op, which begins, as unfinished. */
 void lnet_stat_start(struct lnet_shard *sh, struct lnet_op *op);
-/* [sh] @op is over: undoes lnet_stat_start(). */
+/* [sh] Undoes lnet_stat_start() when @op is over. */
 void lnet_stat_end(struct lnet_shard *sh, const struct lnet_op *op);
 /*
- * [sh] True if too many replies to @from are unfinished, or to all peers while @from has at least
- * 16 of them; counts the denial.
+ * [sh] True if the node may not create a further reply to @from, and counts this denial. Too many
+ * replies to @from are unfinished; or too many to all peers, and at least 16 of them to @from.
  */
 bool lnet_replies_full(struct lnet_pass *p, const struct lnet_peer_ni *from);
-/* [sh] The hand-over of @op to the driver of @path took @ns. */
+/* [sh] Records that the driver of @path took @ns to hand @op over to the fabric. */
 void lnet_stat_posted(struct lnet_pass *p, struct lnet_path *path, const struct lnet_op *op,
 		      u64 ns);
-/* [sh] The reply to @op was received on @path: adds its response time. */
+/* [sh] Records the response time of @op, whose reply was received on @path. */
 void lnet_stat_reply(struct lnet_pass *p, struct lnet_path *path, const struct lnet_op *op);
 
 /* ---- tunables.c ------------------------------------------------------------------------------ */
@@ -151,31 +166,35 @@ extern const struct lnet_tunable_info lnet_tunable_table[];
 extern const unsigned int lnet_nr_tunables;
 /* Sets all tunables to their defaults. */
 void lnet_tunables_init(struct lnet_tunables *tun);
-/* Finds a tunable by its name, or by its name in stock LNet. NULL: none. */
+/* Finds a tunable by its name here or in stock LNet. NULL: there is none. */
 const struct lnet_tunable_info *lnet_tunable_find(const char *name);
 /* The value of a tunable. No lock needed. */
 u64 lnet_tunable_get(const struct lnet *ln, const struct lnet_tunable_info *info);
 /*
- * Returns the value that a node uses if @value is set. As in stock LNet, max_interfaces below the
- * minimum means the default, and above the maximum it means the maximum. All other values stay.
+ * Returns the value that a node uses if an operator sets @value. As in stock LNet, a max_interfaces
+ * below the minimum means the default, and one above the maximum means the maximum. All other
+ * values are returned unchanged.
  */
 u64 lnet_tunable_taken(const struct lnet_tunable_info *info, u64 value);
-/* Writes the accepted words of a tunable of LNET_UNIT_E, as "none, secure or all", to @buf. */
+/* Writes the words that a tunable of LNET_UNIT_E accepts to @buf, as "none, secure or all". */
 void lnet_tunable_words(const struct lnet_tunable_info *info, char *buf, size_t size);
 
 /* ---- log.c ----------------------------------------------------------------------------------- */
-/* Each message of log.def. Any context in which the core runs; a shard or leaf lock may be held. */
+/*
+ * Write the messages of log.def, one function each. Any context in which the core runs; a shard or
+ * leaf lock may be held.
+ */
 #define LOG(name, level, most, title, params, ...) void lnet_log_##name params;
 #include "model/log.def"
 #undef LOG
 
-/* Before all other functions of the log. */
+/* Initializes the log. To be called before all other functions of the log. */
 void lnet_log_init(struct lnet *ln, const struct lnet_cfg *cfg);
-/* True if messages are written. For messages whose arguments are costly to compute. */
+/* True if the node writes log messages. For messages whose arguments are costly to compute. */
 bool lnet_log_is_on(const struct lnet *ln);
-/* Worker of shard 0, no lock held. Logs the number of suppressed lines, if it is time. */
+/* Logs the number of suppressed lines, if that is due. Worker of shard 0, no lock held. */
 void lnet_log_work(struct lnet *ln, u64 now_ns);
-/* As lnet_log_work(), at once. Nothing is logged afterwards. */
+/* Logs the number of suppressed lines at once. Nothing is logged afterwards. */
 void lnet_log_flush(struct lnet *ln);
 
 #endif

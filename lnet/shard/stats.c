@@ -17,8 +17,8 @@ const char *const lnet_counter_names[LNET_NR_COUNTERS] = {
 /* ---- histograms ------------------------------------------------------------------------------ */
 
 /*
- * Bucket 0 ends at 512 ns. From there each power of two has four buckets of equal width, so an edge
- * is off by 25 % at most. The last bucket takes all from 6.4 s on.
+ * Bucket 0 of a histogram ends at 512 ns. Above that, each power of two has four buckets of equal
+ * width, so the error of an edge is at most 25 %. The last bucket has all times from 6.4 s on.
  */
 #define HIST_LOG 9
 
@@ -44,7 +44,7 @@ static u64 bucket_end(unsigned int bucket)
 	return (5ULL + (bucket - 1) % 4) << (log - 2);
 }
 
-/* Adds @ns, measured @nr times, to @t. */
+/* Adds the time @ns, which was measured @nr times, to @t. */
 static void times_add(struct lnet_times *t, u64 ns, u32 nr)
 {
 	if (t->count == 0 || ns < t->min_ns)
@@ -76,7 +76,10 @@ static noinline void halve(struct lnet_hist *h)
 		h->bucket[i] /= 2;
 }
 
-/* Adds @ns, measured @nr times. If a bucket is full, all are halved: old values count less. */
+/*
+ * Adds the time @ns, measured @nr times, to the histogram. If a bucket is full, all buckets are
+ * halved, so old times count less.
+ */
 static void hist_add(struct lnet_hist *h, u64 ns, u32 nr)
 {
 	u16 *bucket = &h->bucket[hist_bucket(ns)];
@@ -125,7 +128,8 @@ void lnet_stat_count(struct lnet *ln, enum lnet_counter c)
 	struct lnet_shard *sh = &ln->shard[0];
 
 	spin_lock(&sh->lock);
-	WRITE_ONCE(sh->c[c], sh->c[c] + 1);	/* lnet_stat_sum() reads it without the lock */
+	/* WRITE_ONCE(), because lnet_stat_sum() reads the counter without the lock */
+	WRITE_ONCE(sh->c[c], sh->c[c] + 1);
 	spin_unlock(&sh->lock);
 }
 
@@ -169,7 +173,7 @@ void lnet_peer_stats_reset(struct lnet_peer *peer)
 			s = path->stats;
 			if (!s)
 				continue;
-			/* s->load stays, because it counts attempts in flight */
+			/* s->load is not reset, because it counts attempts in flight */
 			s->put_egress = s->egress = (struct lnet_times){ 0 };
 			s->get_rtt = s->put_ack = (struct lnet_times){ 0 };
 			memset(&s->sent, 0, sizeof(s->sent));
@@ -180,11 +184,14 @@ void lnet_peer_stats_reset(struct lnet_peer *peer)
 
 /* ---- messages, per node, NI, peer NI and path ------------------------------------------------ */
 
-/* replies that replies_budget permits for each peer NI; less than the least replies_max */
+/*
+ * replies that the tunable replies_budget permits for each peer NI; lower than the minimum of
+ * replies_max
+ */
 #define ANSWERS_FEW 16
 
 /*
- * The counter of a message type. In counters.def the types are in the order PUT, GET, REPLY, ACK;
+ * The counter of a message type. In counters.def the types have the order PUT, GET, REPLY, ACK; the
  * wire numbers begin with the ACK.
  */
 #define OF_TYPE(put, type) ((put) + (((type) + 3) & 3))
@@ -282,16 +289,18 @@ void lnet_stat_drop(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_
 	lnet_count_add(sh, drop_length, len);
 	c[LNET_NIC_drop_count]++;
 	c[OF_TYPE(LNET_NIC_drop_put, type)]++;
-	if (unlikely(READ_ONCE(from->sh) != sh))	/* @sh is that of a window, not of @from */
+	/* @sh is the shard of a window, which may not be the shard of @from */
+	if (unlikely(READ_ONCE(from->sh) != sh))
 		return;
 	from->c[LNET_PNIC_drop_count]++;
 	from->c[OF_TYPE(LNET_PNIC_drop_put, type)]++;
 }
 
 /*
- * Response tracking, as in stock LNet: true if @op is counted. It is counted while it waits for its
- * reply, and again if its time ends without one. The MD decides, or else the tunable: bit 0 for
- * GETs, bit 1 for PUTs that request an ACK. Requests of the core are always counted.
+ * Response tracking, as in stock LNet: true if @op is counted. The node counts @op while it awaits
+ * its reply, and again if it times out without a reply. The MD decides whether @op is counted; if
+ * the MD does not, the tunable decides: bit 0 for GETs, bit 1 for PUTs that request an ACK.
+ * Requests of the core are always counted.
  */
 static bool is_response_counted(const struct lnet *ln, const struct lnet_op *op)
 {
@@ -345,7 +354,10 @@ bool lnet_replies_full(struct lnet_pass *p, const struct lnet_peer_ni *from)
 
 #define STATS_WANT_MAX 8	/* blocks allocated at once */
 
-/* [sh] The block of @path. The first message requests it, and is not measured. NULL: none yet. */
+/*
+ * [sh] Returns the statistics of @path; NULL: not allocated yet. The first message on @path only
+ * requests the allocation, and is not measured.
+ */
 static struct lnet_path_stats *stats_of(struct lnet_path *path)
 {
 	struct lnet_shard *sh = path->pni->sh;

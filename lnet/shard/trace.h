@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Trace points. Without an active recorder, each one is only a branch on sh->rec. Otherwise it
- * calls the table of the flight recorder, so that lower folders do not call lnet/recorder.
+ * Trace points. Without an active recorder, a trace point is only a branch on sh->rec. Otherwise it
+ * calls the table of functions of the flight recorder, so that lower folders do not call
+ * lnet/recorder/.
  */
 #ifndef LNET_SHARD_TRACE_H
 #define LNET_SHARD_TRACE_H
@@ -16,13 +17,19 @@ static inline u64 lnet_rec_value(struct lnet_shard *sh, u64 value)
 	return lnet_recs(sh) ? sh->rec->ops->note_value(sh, value) : value;
 }
 
-/* A function outside the core of decisions was called, and may have called back. */
+/*
+ * Records that the core called a function outside the core of decisions, which may have called
+ * back.
+ */
 static inline void lnet_rec_back(struct lnet_shard *sh)
 {
 	lnet_rec_value(sh, 0);
 }
 
-/* Calls @note, a function of the table, with the other arguments, if a recorder is active. */
+/*
+ * If a recorder is active, calls the function @note of the recorder's table with the other
+ * arguments.
+ */
 #define lnet_rec_note(sh, note, ...) do {							\
 	if (lnet_recs(sh))									\
 		(sh)->rec->ops->note(__VA_ARGS__);						\
@@ -39,7 +46,7 @@ static inline void lnet_rec_back(struct lnet_shard *sh)
 	lnet_rec_path(sh, 0, kind, path, (u64)atomic_read(&(path)->ni->health) |		\
 		      (u64)(path)->pni->health << 16, more)
 
-/* Code outside the core of decisions has changed @op: records its state again. */
+/* Records the state of @op again, because code outside the core of decisions has changed it. */
 static inline void lnet_rec_op_anew(struct lnet_pass *p, struct lnet_op *op)
 {
 	if (lnet_recs(p->sh) && op->rec)

@@ -75,16 +75,20 @@ int lnet_tunable_set(struct lnet *ln, const char *name, uint64_t value)
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-#define FRACTION_DIGITS 9	/* the precision of 1 ns in seconds */
+/* digits after the point, so that the precision is 1 ns for seconds */
+#define FRACTION_DIGITS 9
 #define FRACTION_ONE 1000000000ULL
 
-/* "12.5ms": whole 12, fraction 500000000 of FRACTION_ONE, rest "ms". */
+/* A parsed number: "12.5ms" has whole 12, fraction 500000000 of FRACTION_ONE, rest "ms". */
 struct decimal {
 	u64 whole, fraction;
 	const char *rest;
 };
 
-/* Accepts a sign, so that the error for -1 is "out of range", not "no number". */
+/*
+ * Parses a number. It accepts a sign, so that the error for -1 is "out of range" and not "no
+ * number".
+ */
 static int decimal_parse(struct decimal *d, const char *text)
 {
 	const bool negative = *text == '-';
@@ -135,7 +139,10 @@ static const struct suffix {
 	{ LNET_UNIT_PT, "%", LNET_HEALTH_MAX / 100 },
 };
 
-/* Words for values of one tunable; NULL: of each tunable of LNET_UNIT_E with maximum 1. */
+/*
+ * Words for the values of the tunable @name. NULL: of each tunable of LNET_UNIT_E whose maximum is
+ * 1.
+ */
 static const struct {
 	const char *name, *word;
 	u64 value;
@@ -193,7 +200,11 @@ int lnet_tunable_parse(const char *name, const char *text, uint64_t *value)
 	if (s == end)
 		return -EINVAL;
 	part = mul_u64_u64_div_u64(d.fraction, s->scale, FRACTION_ONE);
-	/* Rejects half a byte or a third of a point. Modulo 2^64: both differ by < FRACTION_ONE. */
+	/*
+	 * Reject a fraction that is not a whole number of units, such as half a byte or a third of
+	 * a point. Comparing the products modulo 2^64 suffices, because they differ by less than
+	 * FRACTION_ONE.
+	 */
 	if (part * FRACTION_ONE != d.fraction * s->scale)
 		return -EINVAL;
 	if (check_mul_overflow(d.whole, s->scale, &whole) ||
