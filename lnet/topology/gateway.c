@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The state of gateways: by their last ping info, and by messages from and through them. */
+/*
+ * The state of gateways, computed from their last ping info, and from messages that they send or
+ * forward.
+ */
 #include <lnet/hash.h>
 #include "base/base.h"
 #include "shard/shard.h"
 #include "topology/topology.h"
 
-/* delay of a check after a gateway responds again, or after a connection to it was lost */
+/* delay of a gateway check after the gateway responded again, or a connection to it was lost */
 #define SOON_NS		(10 * (u64)NSEC_PER_MSEC)
-/* delay of a check after a gateway could not forward a message */
+/* delay of a gateway check after the gateway could not forward a message */
 #define REFUSED_NS	(100 * (u64)NSEC_PER_MSEC)
 
 /* ---- ping info of a gateway ------------------------------------------------------------------ */
@@ -23,7 +26,10 @@ const struct lnet_pinginfo_ni *lnet_gateway_entry(const struct lnet_gateway *gw,
 	return NULL;
 }
 
-/* UNKNOWN: the router lists no interface on @net; UP: one of those that it lists is up. */
+/*
+ * State of a net at a router. UNKNOWN: the router lists no interface on the net; UP: an interface
+ * that it lists there is up.
+ */
 enum { NET_UNKNOWN, NET_DOWN, NET_UP };
 static unsigned int gateway_net_state(const struct lnet_gateway *gw, u32 net)
 {
@@ -46,8 +52,8 @@ bool lnet_gateway_is_on(const struct lnet_gateway *gw, u32 net)
 }
 
 /*
- * If the router lists no interface on the net of the route, further routers may be on the way,
- * except for a route of one hop.
+ * If the router lists no interface on the net of the route, further routers may follow on the
+ * route. A route of one hop is an exception.
  */
 bool lnet_gateway_reaches(const struct lnet_gateway *gw, const struct lnet_route *route)
 {
@@ -81,7 +87,7 @@ void lnet_gateway_hops_review(struct lnet_gateway *gw)
 
 /*
  * Sets the state of each route through @gw, and of each interface of @gw. True: all are up, except
- * interfaces that are replaced.
+ * interfaces that the router no longer lists.
  */
 static bool gateway_update_routes(struct lnet_gateway *gw)
 {
@@ -121,13 +127,17 @@ void lnet_gateway_update(struct lnet_pass *p, struct lnet_peer *peer, const u8 *
 		gw->doubts = 0;
 	gw->hash = hash;
 	err = lnet_pinginfo_decode(&gw->info, info, len, gw->nis, ARRAY_SIZE(gw->nis));
-	/* a truncated info is used; an invalid one leaves gw->info without entries */
+	/* the node uses a truncated ping info; after an invalid one, gw->info has no entries */
 	gw->known = !err || err == -EMSGSIZE || err == -ENOBUFS;
 	gw->complete = !err;
 	if (!gw->known)
 		return;
 	gw->doubts = gateway_update_routes(gw) ? 0 : gw->doubts + 1;
-	if (nr != gw->info.nr)		/* paths to its interfaces must not use it: check */
+	/*
+	 * No path through the router may lead to its own interfaces, so the worker checks the
+	 * paths.
+	 */
+	if (nr != gw->info.nr)
 		lnet_job_schedule(p->ln, &p->ln->routes->job_ns, p->now_ns);
 }
 
@@ -181,13 +191,16 @@ void lnet_gateway_alive(struct lnet_pass *p, struct lnet_rx *rx, bool by_router)
 	hop->gw = LNET_GW_UP;
 	if (!through)
 		return;
-	/* It forwards from the net of the source, even if its ping info differs. */
+	/* The router forwards from the net of the source, even if its ping info differs. */
 	list_for_each_entry(route, &p->ln->routes->list, link)
 		if (route->gw == gw && route->net == lnet_nid_net(&rx->src_nid))
 			route->up = 1;
 }
 
-/* The router may have restarted, and then knows no peer. */
+/*
+ * After a connection to a router was lost: the router may have restarted, and may then know no
+ * peer.
+ */
 void lnet_gateway_lost(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	struct lnet_gateway *gw = lnet_gateway_of(p->ln, peer);

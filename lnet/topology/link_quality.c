@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The weight of an NI with a degraded link: the share of the full speed that is left, reduced by
- * packet loss. lnet_select() selects the NI less often in proportion.
+ * Computes the weight of an NI: the ratio of its current to its highest link speed, reduced by
+ * packet loss. lnet_select() selects an NI in proportion to its weight.
  *
- * The loss is the least of several samples in a row, so one burst, as at a link down and up, does
- * not count. A loss without new samples is halved after a delay, so that selection tries a repaired
- * link again. If the link is lossy again soon afterwards, the next delay is twice as long.
+ * The loss is the lowest of several successive samples. So one burst of losses, for example when
+ * the link goes down and comes up, does not count. If the loss has no new samples, it is halved
+ * after a delay, so that selection tries a repaired link again. If the link is lossy again soon
+ * afterwards, the next delay is twice as long.
  *
- * Damping: a link that goes down soon after a link up is damped at the next link up, each time for
- * twice as long up to a bound. A link that stays up for a while is not damped. A damped link is up
- * and tested; lnet_select() ranks it after all links in service, and peers see it as down.
+ * Damping: if a link goes down soon after it came up, its NI is damped when the link next comes up.
+ * Each damping is twice as long as the one before, up to a bound. An NI whose link stays up for a
+ * while is not damped. The link of a damped NI is up, and messages still test it. But lnet_select()
+ * ranks the NI after all NIs in service, and peers see it as down.
  */
 #include "base/base.h"
 #include "shard/shard.h"
 #include "topology/topology.h"
 
-#define SAMPLE_SENT	256U				/* packets in a sample, at least */
+#define SAMPLE_SENT	256U	/* a sample of the loss has at least this number of sent packets */
 #define SAMPLE_NS	(200 * (u64)NSEC_PER_MSEC)	/* its duration, at least */
 #define HALVE_NS	(5 * (u64)NSEC_PER_SEC)
 #define HALVE_MAX_NS	(HALVE_NS << 6)			/* bound of the doubled delay */
 #define LOOK_NS		((u64)NSEC_PER_SEC)
 #define HOLD_FIRST_NS	(100 * (u64)NSEC_PER_MSEC)
-#define BY_LOSS_MIN	10U				/* so that the link is still tested */
+#define BY_LOSS_MIN	10U	/* lowest weight by loss, so that messages still test the link */
 
 static bool is_lossy(const struct lnet_loss *loss)
 {
@@ -41,7 +43,9 @@ static void ni_weigh(struct lnet_ni *ni)
 		   (u16)(LNET_WEIGHT_MAX - max(by_speed * by_loss / LNET_WEIGHT_MAX, 1U)));
 }
 
-/* [nid_lock] Sets the loss, its relapses and the weight. */
+/*
+ * [nid_lock] Sets the effective loss of @ni, counts how often it returned, and computes the weight.
+ */
 static void loss_set(struct lnet_ni *ni, u32 ppm, u64 now_ns)
 {
 	struct lnet_loss *loss = &ni->loss;
@@ -56,7 +60,10 @@ static void loss_set(struct lnet_ni *ni, u32 ppm, u64 now_ns)
 	ni_weigh(ni);
 }
 
-/* The least of the last samples; if it is below the current loss, the mean of both. */
+/*
+ * Returns the lowest loss of the last samples. If that is below the effective loss, returns the
+ * mean of both.
+ */
 static u32 loss_seen(struct lnet_loss *loss, u32 ppm)
 {
 	u32 least = ppm;
@@ -167,7 +174,7 @@ void lnet_weights_work(struct lnet_pass *p)
 		lnet_job_schedule(ln, &ln->weigh_ns, p->now_ns + LOOK_NS);
 }
 
-/* The full speed is the highest that the link has had. */
+/* Computes all weights. The full speed of a link is the highest speed that it has had. */
 void lnet_weights_follow(struct lnet *ln)
 {
 	struct lnet_ni *ni;

@@ -179,7 +179,10 @@ void lnet_credits_ni_init(struct lnet_ni *ni)
 	}
 }
 
-/* By the NI of the first path, or by the tunable. Without a limit: peer_credits of the NI. */
+/*
+ * Returns the router credits of @pni: peer_buffer_credits of the NI of its first path. If that is
+ * unset: the tunable peer_buffer_credits. If both are unset: peer_credits of the NI.
+ */
 s32 lnet_credits_rtr(const struct lnet_peer_ni *pni)
 {
 	u64 all = READ_ONCE(pni->ln->tun.peer_buffer_credits);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Paths, the pairs of a local NI and a peer NI: added with either of them, removed when idle. */
+/*
+ * Paths, the pairs of a local NI and a peer NI. A path is added together with its NI or its peer
+ * NI, and is removed when it is idle.
+ */
 #include "base/base.h"
 #include "shard/shard.h"
 #include "topology/topology.h"
@@ -64,7 +67,7 @@ u32 lnet_path_ix_take(struct lnet_peer *peer)
 	return ix;
 }
 
-/* Paths may share a bit, so the used bits are computed from the remaining paths. */
+/* Computes the used bits from the remaining paths, because several paths may have the same bit. */
 void lnet_path_ix_recount(struct lnet_peer *peer)
 {
 	struct lnet_peer_ni *pni;
@@ -115,7 +118,10 @@ void lnet_paths_attach(struct lnet_peer_ni *pni, struct list_head *spare)
 	lnet_routes_attach(pni, spare);
 	if (!first || pni->nr_wait || list_empty(&pni->paths))
 		return;
-	/* The NI of the first path sets the credits. Selection ignores a @pni without credits. */
+	/*
+	 * The NI of the first path defines the credits of @pni. Selection ignores a @pni without
+	 * credits.
+	 */
 	path = list_first_entry(&pni->paths, struct lnet_path, link);
 	pni->max_credits = (u32)max(path->ni->peer_credits, 1);
 	pni->credits = pni->min_credits = (s32)pni->max_credits;
@@ -196,11 +202,14 @@ static bool has_busy(struct lnet_peer *peer, void *arg)
 
 struct paths_of {
 	const struct lnet_ni *ni;
-	struct list_head gone;		/* detached paths, to be freed without lock */
+	struct list_head gone;		/* detached paths; the caller frees them without a lock */
 	bool busy;
 };
 
-/* [sh] Detaches the idle paths over @arg->ni. Always false, so that all peers are visited. */
+/*
+ * [sh] Detaches the idle paths of @peer over the NI @arg->ni. Returns false, so that the walk
+ * visits all peers.
+ */
 static bool detach_idle(struct lnet_peer *peer, void *arg)
 {
 	struct paths_of *of = arg;
@@ -212,7 +221,9 @@ static bool detach_idle(struct lnet_peer *peer, void *arg)
 		list_for_each_entry_safe(path, next, &pni->paths, link) {
 			if (path->ni != of->ni)
 				continue;
-			/* A first-hop path stays until no path through a gateway uses it. */
+			/*
+			 * A first-hop path is not removed while paths through the gateway use it.
+			 */
 			if (!lnet_path_is_idle(path) || lnet_path_has_gw_paths(path)) {
 				of->busy = true;
 				continue;

@@ -33,7 +33,7 @@ static struct lnet_peer_ni *hash_find(struct lnet *ln, const struct lnet_nid *ni
 	return NULL;
 }
 
-/* Unlists @pni: look-ups no longer find it. */
+/* Unlists @pni: later look-ups do not find it. */
 static void hash_del(struct lnet_peer_ni *pni)
 {
 	if (pni->deleted)
@@ -43,7 +43,10 @@ static void hash_del(struct lnet_peer_ni *pni)
 	pni->ln->nr_nids--;
 }
 
-/* No lock held. Without memory for a larger table, the chains become longer. */
+/*
+ * Enlarges the hash table of NIDs, if necessary. No lock held. If there is no memory, only the
+ * chains become longer.
+ */
 static void hash_grow(struct lnet *ln)
 {
 	unsigned int bits = READ_ONCE(ln->nid_bits), i;
@@ -57,7 +60,8 @@ static void hash_grow(struct lnet *ln)
 	if (!table)
 		return;
 	spin_lock(&ln->nid_lock);
-	if (ln->nid_bits == bits) {	/* no other thread has replaced the table */
+	/* no other thread has replaced the table of NIDs meanwhile */
+	if (ln->nid_bits == bits) {
 		swap(ln->nids, table);
 		WRITE_ONCE(ln->nid_bits, bits + 2);
 		for (i = 0; i < 1U << bits; i++)
@@ -122,7 +126,7 @@ bool lnet_peer_ni_is_configured(struct lnet_peer_ni *pni)
 	return is;
 }
 
-/* A peer behind routers is pinned to shard 0, as the routers are. */
+/* Returns the shard of a new peer. A peer behind routers is pinned to shard 0, like the routers. */
 static struct lnet_shard *home_of(struct lnet *ln, const struct lnet_nid *primary)
 {
 	bool is_near;
@@ -157,14 +161,15 @@ struct lnet_peer *lnet_peer_new(struct lnet *ln, const struct lnet_nid *primary)
 	peer->primary = *primary;
 	atomic_set(&peer->refs, 1);
 	atomic_inc(&ln->nr_counted);
-	if (lnet_nid_is_lo(primary)) {	/* this node: no message is lost, so no session */
+	/* the peer is this node: no message is lost, so it needs no session */
+	if (lnet_nid_is_lo(primary)) {
 		peer->session_state = SESSION_PLAIN;
 		peer->session_next_ns = U64_MAX;
 	}
 	return peer;
 }
 
-/* Takes a reference to @peer, but does not list the new interface there. */
+/* Allocates a peer NI with a reference to @peer, but does not add it to the peer's list. */
 static struct lnet_peer_ni *pni_alloc(struct lnet_peer *peer, const struct lnet_nid *nid)
 {
 	struct lnet_peer_ni *pni = kzalloc(sizeof(*pni), GFP_NOFS);
@@ -201,7 +206,8 @@ struct lnet_peer_ni *lnet_peer_ni_lookup(struct lnet *ln, const struct lnet_nid 
 	spin_lock(&ln->nid_lock);
 	pni = hash_find(ln, nid);
 	if (!pni && lnet_nid_is_local(ln, nid))
-		pni = hash_find(ln, &LNET_NID_LO);	/* each local NID means the loopback */
+		/* requests to any local NID use the loopback */
+		pni = hash_find(ln, &LNET_NID_LO);
 	if (pni)
 		lnet_peer_ni_hold(pni);
 	spin_unlock(&ln->nid_lock);
@@ -215,7 +221,7 @@ struct lnet_peer_ni *lnet_peer_ni_target(struct lnet_peer_ni *pni)
 	const struct lnet_peer *into;
 
 	spin_lock(&ln->nid_lock);
-	/* A merge takes nid_lock before it drops the old peer of @pni, so this peer exists. */
+	/* The peer of @pni exists: a merge takes nid_lock before it drops the old peer of @pni. */
 	into = READ_ONCE(pni->peer)->merged_into;
 	if (into && !into->deleted)
 		target = hash_find(ln, &into->primary);
@@ -236,12 +242,15 @@ void lnet_peer_merge_into(struct lnet_peer *from, struct lnet_peer *to)
 	spin_lock(&ln->nid_lock);
 	swap(from->merged_into, to);
 	spin_unlock(&ln->nid_lock);
-	if (from->merged_into)		/* requests look up their target again */
+	if (from->merged_into)	/* A new cfg_gen makes requests look up their merge target again. */
 		WRITE_ONCE(ln->cfg_gen, ln->cfg_gen + 1);
 	lnet_peer_put(to);
 }
 
-/* A move of @pni to another peer holds all shard locks, so any one of them suffices. */
+/*
+ * Any shard lock protects pni->peer, because a thread that moves @pni to another peer has all shard
+ * locks.
+ */
 struct lnet_peer *lnet_peer_of(struct lnet_peer_ni *pni)
 {
 	struct lnet_shard *sh = &pni->ln->shard[0];
@@ -284,7 +293,7 @@ int lnet_peer_ni_make(struct lnet_peer *peer, const struct lnet_nid *nid)
 		return -ENOMEM;
 	err = lnet_paths_lock(pni, &spare);
 	spin_lock(&ln->nid_lock);
-	if (!err && hash_find(ln, nid))		/* another thread listed the NID first */
+	if (!err && hash_find(ln, nid))		/* another thread has added the NID meanwhile */
 		err = -EEXIST;
 	if (!err) {
 		lnet_peer_ni_hold(pni);		/* reference of the hash */
@@ -310,8 +319,8 @@ int lnet_peer_ni_make(struct lnet_peer *peer, const struct lnet_nid *nid)
 }
 
 /*
- * If @claimer has a claimer, that peer becomes the claimer of the new peer, so that the release of
- * a peer recurses at most once.
+ * If @claimer has a claimer, that peer also becomes the claimer of the new peer. So releasing a
+ * peer recurses at most once.
  */
 struct lnet_peer_ni *lnet_peer_ni_want(struct lnet *ln, const struct lnet_nid *nid,
 				       struct lnet_peer *claimer)
@@ -442,9 +451,10 @@ void lnet_peer_unlist(struct lnet_peer *peer)
 }
 
 /*
- * Operations, messages, windows, connections and calls hold references. The list and each interface
- * hold one reference to @peer, and the hash one to each interface. While nid_lock is held,
- * no reference can be added: this requires the hash, the list or an existing reference.
+ * Operations, messages, windows, connections and calls have references to peers and peer NIs. The
+ * list of peers and each peer NI have one reference to @peer; the hash table has one to each peer
+ * NI. A thread can take a reference only through the hash table, the list or another reference. So
+ * nobody takes one while nid_lock is held.
  */
 bool lnet_peer_unlist_unused(struct lnet_peer *peer, unsigned int mine)
 {

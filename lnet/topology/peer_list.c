@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The list of all peers, with walks during which it may change. The NIDs of a ping info. */
+/*
+ * The list of all peers, and walks over it that permit changes of the list meanwhile. Also the NIDs
+ * of a ping info.
+ */
 #include "base/base.h"
 #include "shard/shard.h"
 #include "topology/topology.h"
 
-/* Peers that a walk visits under one lock hold, at most, so that it hardly delays messages. */
+/* Most peers that a walk visits while it has the lock, so that it hardly delays messages. */
 #define PEERS_PER_HOLD	16U
 
-/* [nid_lock] The first peer with a number above @seq; NULL: none. */
+/* [nid_lock] Returns the first peer whose @seq is above the parameter @seq; NULL: none. */
 static struct lnet_peer *first_after(struct lnet *ln, u64 seq)
 {
 	struct lnet_peer *peer;
@@ -18,7 +21,7 @@ static struct lnet_peer *first_after(struct lnet *ln, u64 seq)
 	return NULL;
 }
 
-/* [nid_lock] The peer after @prev (NULL: the first); NULL: none. */
+/* [nid_lock] Returns the peer after @prev; @prev NULL: the first peer. NULL: no further peer. */
 static struct lnet_peer *next_of(struct lnet *ln, struct lnet_peer *prev)
 {
 	if (!prev || list_empty(&prev->link))
@@ -39,7 +42,9 @@ struct lnet_peer *lnet_peer_next(struct lnet *ln, struct lnet_peer *prev)
 	return next;
 }
 
-/* References the next peers after @prev, at most as many as fit into @batch. Returns how many. */
+/*
+ * Takes references to the next peers after @prev, and stores them in @batch. Returns their number.
+ */
 static unsigned int batch_get(struct lnet *ln, struct lnet_peer *prev,
 			      struct lnet_peer *batch[PEERS_PER_HOLD])
 {
@@ -64,7 +69,7 @@ struct lnet_peer *lnet_peer_find(struct lnet *ln, struct lnet_peer *prev,
 
 	while (!found && (nr = batch_get(ln, prev, batch))) {
 		lnet_peer_put(prev);
-		/* One lock hold serves adjacent peers of one shard. */
+		/* Adjacent peers of one shard are visited under one lock, taken once. */
 		for (i = 0; i < nr && !found;) {
 			sh = batch[i]->sh;
 			spin_lock(&sh->lock);
@@ -112,7 +117,10 @@ void lnet_peer_place(struct lnet *ln, u64 seq, const struct lnet_nid *nids, unsi
 			}
 	spin_unlock(&peer->sh->lock);
 	spin_lock(&ln->nid_lock);
-	/* The list stays sorted by @seq, by which a walk continues after its peer was unlisted. */
+	/*
+	 * The list must stay sorted by @seq: if the current peer of a walk is unlisted, the walk
+	 * continues by its @seq.
+	 */
 	next = first_after(ln, seq - 1);
 	if (!list_empty(&peer->link) && next && next->seq != seq) {
 		peer->seq = seq;
@@ -127,7 +135,7 @@ unlock:
 
 /* ---- the NIDs of a ping info, in a hash with the secret key ---------------------------------- */
 
-/* The slot of @nid, or the free slot where its chain ends. */
+/* Returns the slot of @nid in the hash table, or the free slot at the end of its chain. */
 static u16 *listing_slot(const struct lnet *ln, struct lnet_listing *l, const struct lnet_nid *nid)
 {
 	u64 at = lnet_nid_keyed(ln, nid);

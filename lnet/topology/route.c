@@ -2,8 +2,8 @@
 /*
  * Routes: look-up by net, router and NID, and the paths through routers.
  *
- * A path that no route permits any more is marked as gone at once, and never selected again. When
- * it is idle, it is detached.
+ * If no route permits a path any more, the path is marked as gone at once, and selection ignores
+ * it. When the path is idle, it is detached.
  */
 #include "shard/shard.h"
 #include "topology/topology.h"
@@ -79,19 +79,25 @@ bool lnet_routes_need(const struct lnet_peer_ni *pni)
 
 /* ---- paths through routers ------------------------------------------------------------------- */
 
-/* True if @pni is an interface of the router itself, to which no path through it may lead. */
+/*
+ * True if @pni is an interface of the router itself. No path through a router may lead to such an
+ * interface.
+ */
 static bool is_its_own(const struct lnet_gateway *gw, const struct lnet_peer_ni *pni)
 {
 	return gw->pni->peer == pni->peer || lnet_gateway_entry(gw, &pni->nid);
 }
 
-/* True if @route may use @hop. A router that is not multi-rail has one NID only. */
+/*
+ * True if @route may use the router's interface @hop. If the router is not multi-rail, only the
+ * interface that the route names is used.
+ */
 static bool leads_by(const struct lnet_route *route, const struct lnet_peer_ni *hop)
 {
 	return !hop->deleted && (hop->peer->mr || hop == route->named);
 }
 
-/* lnet_routes_attach() for one interface of a router. */
+/* Does lnet_routes_attach() for the router's interface @hop. */
 static unsigned int attach_hop(struct lnet_peer_ni *pni, struct lnet_peer_ni *hop,
 			       struct lnet_route *route, struct list_head *spare)
 {
@@ -142,7 +148,10 @@ unsigned int lnet_routes_attach(struct lnet_peer_ni *pni, struct list_head *spar
 
 /* ---- removal --------------------------------------------------------------------------------- */
 
-/* [sh 0] Calls @fn for all paths through @hop; it may detach them. True: one call was true. */
+/*
+ * [sh 0] Calls @fn for all paths through the router's interface @hop; @fn may detach the path.
+ * True: at least one call returned true.
+ */
 static bool for_carried(struct lnet_peer_ni *hop, bool (*fn)(struct lnet_path *path, void *arg),
 			void *arg)
 {
@@ -158,7 +167,7 @@ static bool for_carried(struct lnet_peer_ni *hop, bool (*fn)(struct lnet_path *p
 	return any;
 }
 
-/* [cfg, sh 0] As for_carried(), for each interface of each gateway. */
+/* [cfg, sh 0] Does for_carried() for each interface of each gateway. */
 static bool for_all_carried(struct lnet *ln, bool (*fn)(struct lnet_path *path, void *arg),
 			    void *arg)
 {

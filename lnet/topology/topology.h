@@ -8,7 +8,7 @@
  *	[sh|cfg]	any shard lock or cfg_mutex
  *	[any]		one of these or nid_lock
  *	[none]		no shard lock and no nid_lock
- *	[cfg, none]	likewise with cfg_mutex
+ * [cfg, none]	cfg_mutex, but no shard lock and no nid_lock
  */
 #ifndef LNET_TOPOLOGY_TOPOLOGY_H
 #define LNET_TOPOLOGY_TOPOLOGY_H
@@ -17,34 +17,43 @@
 #include "shard/trace.h"
 
 /* ---- ni.c ------------------------------------------------------------------------------------ */
-/* The only writer of the state. All shard locks held if @ni is in the list. */
+/*
+ * Sets the state of @ni. No other function writes the state. If @ni is in the list of NIs, the
+ * caller has all shard locks.
+ */
 void lnet_ni_set_state(struct lnet_ni *ni, enum lnet_ni_state to);
 /*
- * Sets or clears @mark, one LNET_MARK() or several, and computes the service state. True if a mark
- * changed. Any context, no lock needed.
+ * Sets or clears the marks @mark, one or more LNET_MARK(), and computes the service state. True if
+ * a mark changed. Any context, no lock needed.
  */
 bool lnet_ni_mark(struct lnet_ni *ni, u32 mark, bool set);
-/* [any] The interface with @nid in any state; NULL: none. */
+/* [any] Returns the interface with @nid, in any state; NULL: none. */
 struct lnet_ni *lnet_ni_listed(struct lnet *ln, const struct lnet_nid *nid);
-/* [any] The ACTIVE or DRAINING interface with @nid, without a reference; NULL: none. */
+/* [any] Returns the ACTIVE or DRAINING interface with @nid, without a reference; NULL: none. */
 struct lnet_ni *lnet_ni_by_nid(struct lnet *ln, const struct lnet_nid *nid);
 /* [any] True if @nid is the NID of an interface of this node. */
 bool lnet_nid_is_local(struct lnet *ln, const struct lnet_nid *nid);
-/* [cfg] Begins a change of the list of NIs: takes all locks, one of which each reader holds. */
+/*
+ * [cfg] Begins a change of the list of NIs. Takes all shard locks and nid_lock, because a reader
+ * has one of them.
+ */
 void lnet_nis_publish_begin(struct lnet *ln) __acquires(&ln->nid_lock);
 /* Ends lnet_nis_publish_begin(). */
 void lnet_nis_publish_end(struct lnet *ln) __releases(&ln->nid_lock);
-/* [cfg] Sets the state of a listed interface. */
+/* [cfg] Sets the state of an interface that is in the list of NIs. */
 void lnet_ni_publish_state(struct lnet_ni *ni, enum lnet_ni_state state);
-/* [cfg] Lists the STARTING @ni. It is not selected yet, but new peers have a path over it. */
+/*
+ * [cfg] Adds @ni, which is STARTING, to the list of NIs. Selection does not use @ni yet, but new
+ * peers get a path over it.
+ */
 void lnet_ni_publish(struct lnet *ln, struct lnet_ni *ni);
-/* Any context. Makes a worker rebuild the ping infos, as the status of @ni has changed. */
+/* Makes a worker rebuild the ping infos, because the status of @ni has changed. Any context. */
 void lnet_ni_advertise(struct lnet_ni *ni);
-/* The credits of @ni that each shard has, at least 1. */
+/* Returns the number of credits of @ni in each shard, at least 1. */
 s32 lnet_credits_ni_quota(const struct lnet_ni *ni);
-/* Sets the credits of each shard for the new interface @ni. */
+/* Sets the initial credits of the new interface @ni in each shard. */
 void lnet_credits_ni_init(struct lnet_ni *ni);
-/* [sh] The number of router credits of @pni; 0: @pni has no path. */
+/* [sh] Returns the number of router credits of @pni; 0: @pni has no path. */
 s32 lnet_credits_rtr(const struct lnet_peer_ni *pni);
 
 /* True if @ni is ACTIVE. */
@@ -53,13 +62,16 @@ static inline bool lnet_ni_usable(const struct lnet_ni *ni)
 	return READ_ONCE(ni->state) == NI_ACTIVE;
 }
 
-/* The service state: whether selection uses @ni, and which status peers see. Any context. */
+/*
+ * Returns the service state of @ni. It defines whether selection uses @ni, and which status peers
+ * see. Any context.
+ */
 static inline enum lnet_ni_service lnet_ni_service(const struct lnet_ni *ni)
 {
 	return (u32)atomic_read(&ni->service) & ((1U << LNET_SERVICE_BITS) - 1);
 }
 
-/* True if @ni has one of @marks, also if another mark decides its state. Any context. */
+/* True if @ni has one of @marks, even if another mark defines its service state. Any context. */
 static inline bool lnet_ni_marked(const struct lnet_ni *ni, u32 marks)
 {
 	return (u32)atomic_read(&ni->service) & marks;
@@ -71,147 +83,184 @@ static inline bool lnet_ni_has_link(const struct lnet_ni *ni)
 }
 
 /* ---- link_quality.c -------------------------------------------------------------------------- */
-/* Worker of shard 0, no lock held: halves each loss that had no sample for a while. */
+/* Halves the loss of each link that had no sample for a while. Worker of shard 0, no lock held. */
 void lnet_weights_work(struct lnet_pass *p);
-/* Worker of shard 0, no lock held: computes the weights after link speeds have changed. */
+/* Computes the weights after link speeds have changed. Worker of shard 0, no lock held. */
 void lnet_weights_follow(struct lnet *ln);
 /* Fills @v for management. */
 void lnet_weight_get(struct lnet_ni *ni, struct lnet_weight_view *v);
-/* [nid_lock] Counts a link down (@down), or at a link up damps @ni if the link flaps. */
+/* [nid_lock] Link down (@down): counts it. Link up: damps @ni if the link flaps. */
 void lnet_flap_seen(struct lnet_ni *ni, bool down, u64 now_ns);
-/* Worker of shard 0, no lock held: ends each damping whose time has passed. */
+/* Ends each damping whose time has passed. Worker of shard 0, no lock held. */
 void lnet_flaps_work(struct lnet_pass *p);
 
 /* ---- peer.c ---------------------------------------------------------------------------------- */
-/* Hash with the secret key of @ln, so that hosts cannot choose many NIDs of one chain. */
+/*
+ * Returns the hash of @nid with the secret key of @ln, so that hosts cannot choose many NIDs of one
+ * chain.
+ */
 u64 lnet_nid_keyed(const struct lnet *ln, const struct lnet_nid *nid);
 /* Takes a reference. */
 void lnet_peer_get(struct lnet_peer *peer);
-/* Drops a reference; the last one frees @peer. NULL is fine. */
+/* Drops a reference to @peer; the last one frees it. @peer may be NULL. */
 void lnet_peer_put(struct lnet_peer *peer);
-/* Allocates a peer, which is not listed yet, with one reference. NULL: no memory. */
+/*
+ * Allocates a peer with one reference. The peer is not in the list of peers yet. NULL: no memory.
+ */
 struct lnet_peer *lnet_peer_new(struct lnet *ln, const struct lnet_nid *primary);
-/* Any context. The peer interface with @nid, with a reference; NULL: unknown. */
+/* Returns the peer interface with @nid, with a reference; NULL: unknown. Any context. */
 struct lnet_peer_ni *lnet_peer_ni_lookup(struct lnet *ln, const struct lnet_nid *nid);
-/* Any context. The primary interface of the merge target of @pni's peer, referenced; or NULL. */
+/*
+ * Returns the primary interface of the merge target of @pni's peer, with a reference; NULL: no
+ * merge target. Any context.
+ */
 struct lnet_peer_ni *lnet_peer_ni_target(struct lnet_peer_ni *pni);
-/* [cfg, none] Makes @to the merge target of @from; NULL: @from has none any more. */
+/* [cfg, none] Makes @to the merge target of @from; NULL: ends the use of a merge target. */
 void lnet_peer_merge_into(struct lnet_peer *from, struct lnet_peer *to);
-/* [none] The peer of @pni, with a reference. Only an operation or cfg_mutex keeps @pni in it. */
+/*
+ * [none] Returns the peer of @pni, with a reference. The peer may change unless an operation
+ * references @pni, or the caller has cfg_mutex.
+ */
 struct lnet_peer *lnet_peer_of(struct lnet_peer_ni *pni);
-/* [cfg, none] The peer that has @nid, with a reference; NULL: none. */
+/* [cfg, none] Returns the peer that has @nid, with a reference; NULL: none. */
 struct lnet_peer *lnet_peer_owner(struct lnet *ln, const struct lnet_nid *nid);
-/* [sh] The first interface of @peer that is not deleted and has a path; NULL: none. */
+/* [sh] Returns the first interface of @peer that is not deleted and has a path; NULL: none. */
 struct lnet_peer_ni *lnet_peer_ni_any(struct lnet_peer *peer);
 /*
- * May sleep. Adds the interface @nid to @peer. Lists @peer with its first interface; the list then
- * owns the reference of lnet_peer_new(). 0, -EEXIST (NID is known), -ENOMEM
+ * Adds the interface @nid to @peer. May sleep. With the first interface, adds @peer to the list of
+ * peers, which then owns the reference of lnet_peer_new(). Returns 0, -EEXIST (the NID is known) or
+ * -ENOMEM.
  */
 int lnet_peer_ni_make(struct lnet_peer *peer, const struct lnet_nid *nid);
-/* As lnet_peer_ni_claimed(), but without bounds. For requests of this node, @claimer is NULL. */
+/* Like lnet_peer_ni_claimed(), but without bounds. @claimer is NULL for requests of this node. */
 struct lnet_peer_ni *lnet_peer_ni_want(struct lnet *ln, const struct lnet_nid *nid,
 				       struct lnet_peer *claimer);
 /*
- * As lnet_peer_ni_get(), for a NID that a message of @claimer names: its source, or on a router its
- * destination. NULL also if @claimer (may be NULL) is the claimer of claims_max peers.
+ * Like lnet_peer_ni_get(), for a NID that a message of @claimer names: its source, or on a router
+ * its destination. Also returns NULL if @claimer is the claimer of claims_max peers. @claimer may
+ * be NULL.
  */
 struct lnet_peer_ni *lnet_peer_ni_claimed(struct lnet *ln, const struct lnet_nid *nid,
 					  struct lnet_peer *claimer);
 /* [sh] True if nothing is in flight to or from @pni. */
 bool lnet_peer_ni_is_idle(const struct lnet_peer_ni *pni);
-/* [sh] True if no operation is unfinished and nothing is in flight. */
+/* [sh] True if @peer has no unfinished operation, and nothing is in flight to or from it. */
 bool lnet_peer_is_idle(const struct lnet_peer *peer);
-/* [cfg, sh] First step of a removal: unlists @pni, so that look-ups no longer find it. */
+/* [cfg, sh] First step of the removal of @pni: unlists @pni, so that look-ups do not find it. */
 void lnet_peer_ni_unlist(struct lnet_peer_ni *pni);
 /*
- * [cfg, none] Second step, if @pni is idle: makes the drivers close their connections to @pni,
- * removes its paths, drops the hash's reference.
+ * [cfg, none] Second step of the removal of @pni, if it is idle. The drivers close their
+ * connections to @pni. The function removes its paths, and drops the hash table's reference.
  */
 void lnet_peer_ni_drop(struct lnet_peer_ni *pni);
-/* [cfg, none] Unlists @peer and its interfaces. The caller then owns the list's reference. */
+/*
+ * [cfg, none] Unlists @peer and its interfaces. The list's reference to @peer then belongs to the
+ * caller.
+ */
 void lnet_peer_unlist(struct lnet_peer *peer);
 /*
- * [cfg, sh] As lnet_peer_unlist(), if @peer has no users but the caller, which has @mine
+ * [cfg, sh] Does lnet_peer_unlist() if nobody but the caller uses @peer. The caller has @mine
  * references. False: @peer has other references, or something is in flight.
  */
 bool lnet_peer_unlist_unused(struct lnet_peer *peer, unsigned int mine);
-/* [cfg, none] Second step for each NI of the unlisted, idle @peer; then puts @peer. */
+/*
+ * [cfg, none] Does the second step of the removal for each interface of the unlisted, idle @peer.
+ * Then drops the reference to @peer.
+ */
 void lnet_peer_drop(struct lnet_peer *peer);
 /* 0, -ENOMEM */
 int lnet_peers_init(struct lnet *ln);
-/* Frees all peers, after all operations have ended and all drivers have stopped. */
+/* Frees all peers. All operations have ended and all drivers have stopped. */
 void lnet_peers_fini(struct lnet *ln);
 
 /* ---- peer_list.c ----------------------------------------------------------------------------- */
 /*
- * [none] The peer after @prev (NULL: the first), with a reference; NULL: end. Drops the reference
- * to @prev, which may be unlisted. A walk visits each peer once.
+ * [none] Returns the peer after @prev, with a reference; @prev NULL: the first peer. NULL: end of
+ * the list. Drops the reference to @prev, which may be unlisted. A walk visits each peer once.
  */
 struct lnet_peer *lnet_peer_next(struct lnet *ln, struct lnet_peer *prev);
 /*
- * [none] As lnet_peer_next(), but the next peer for which @is is true. @is is called with the
- * peer's shard locked. One lock hold serves several peers.
+ * [none] Like lnet_peer_next(), but returns the next peer for which @is returns true. @is is called
+ * with the peer's shard locked. The function visits several peers each time it locks a shard.
  */
 struct lnet_peer *lnet_peer_find(struct lnet *ln, struct lnet_peer *prev,
 				 bool (*is)(struct lnet_peer *peer, void *arg), void *arg);
-/* [cfg, none] Calls @fn for each peer, with its shard locked. No shard is locked afterwards. */
+/* [cfg, none] Calls @fn for each peer, with the peer's shard locked. Releases all shards. */
 void lnet_peers_walk(struct lnet_pass *p,
 		     void (*fn)(struct lnet_pass *p, struct lnet_peer *peer, void *arg), void *arg);
 /*
- * Takes cfg_mutex. Moves the peer with the first of @nids, which was created again, to the place
- * of the former peer with the number @seq in the list. Orders its interfaces as @nids.
+ * Moves a peer that was removed and created again to its former position in the list. @nids: its
+ * NIDs, of which the first identifies it; @seq: its former number. Orders its interfaces as in
+ * @nids. Takes cfg_mutex.
  */
 void lnet_peer_place(struct lnet *ln, u64 seq, const struct lnet_nid *nids, unsigned int nr);
 
-/* Bound on the NIDs of a ping info that a node decodes; it uses 2 x max_interfaces at most. */
+/*
+ * Most NIDs that a node decodes from a ping info. The node uses at most 2 x max_interfaces of them.
+ */
 #define LNET_LISTED_MAX		256U
 #define LNET_LISTING_SLOTS	512U	/* a power of two */
 
-/* The NIDs of a ping info. A slot has the index of a NID + 1; 0: free. */
+/*
+ * The NIDs of a ping info in a hash table. A slot has the index of a NID, plus 1; 0: the slot is
+ * free.
+ */
 struct lnet_listing {
 	struct lnet_pinginfo_ni nis[LNET_LISTED_MAX];
 	u16 slot[LNET_LISTING_SLOTS];
 };
 
-/* The entry of @nid; NULL: it is not listed. */
+/* Returns the entry of @nid in the ping info; NULL: not listed. */
 const struct lnet_pinginfo_ni *lnet_listing_find(const struct lnet *ln, struct lnet_listing *l,
 						 const struct lnet_nid *nid);
-/* Hashes the first @nr of @l->nis; if a NID is listed twice, its first entry counts. */
+/*
+ * Adds the first @nr NIDs of @l->nis to the hash table. If a NID is listed twice, only its first
+ * entry is added.
+ */
 void lnet_listing_fill(const struct lnet *ln, struct lnet_listing *l, unsigned int nr);
 
 /* ---- path.c ---------------------------------------------------------------------------------- */
-/* No lock held. Frees the paths of the list, which is empty afterwards. */
+/* Frees the paths of the list, which is empty afterwards. No lock held. */
 void lnet_paths_free(struct list_head *paths);
-/* [sh] The path of this pair through the router interface @hop (@pni: direct); NULL: none. */
+/*
+ * [sh] Returns the path of @ni and @pni through the router interface @hop (@hop is @pni: the direct
+ * path); NULL: none.
+ */
 struct lnet_path *lnet_path_via(const struct lnet_peer_ni *pni, const struct lnet_ni *ni,
 				const struct lnet_peer_ni *hop);
-/* [sh] The direct path of this pair; NULL: none. */
+/* [sh] Returns the direct path of @ni and @pni; NULL: none. */
 struct lnet_path *lnet_path_find(const struct lnet_peer_ni *pni, const struct lnet_ni *ni);
-/* [sh] An index for a new path: an unused bit, or a shared one if all are used. */
+/*
+ * [sh] Returns an index for a new path of @peer: an unused bit of op->tried. If all bits are used,
+ * two paths have the same bit.
+ */
 u32 lnet_path_ix_take(struct lnet_peer *peer);
-/* [sh] Computes the indexes in use, after paths were detached. */
+/* [sh] Computes the bits that the paths of @peer use, after paths were detached. */
 void lnet_path_ix_recount(struct lnet_peer *peer);
-/* [sh] The number of paths that @pni lacks, those through routers included. */
+/* [sh] Returns the number of paths that @pni lacks, including paths through routers. */
 unsigned int lnet_paths_missing(struct lnet_peer_ni *pni);
-/* [sh] After lnet_paths_lock(): attaches the paths of @spare to @pni. */
+/* [sh] Attaches the paths of @spare, which lnet_paths_lock() has allocated, to @pni. */
 void lnet_paths_attach(struct lnet_peer_ni *pni, struct list_head *spare);
 /*
- * May sleep, then locks the shard of @pni, also on an error. 0: @spare has as many paths as @pni
- * lacks. -ENOMEM
+ * Allocates the paths that @pni lacks, adds them to @spare, and locks the shard of @pni. May sleep.
+ * Returns 0, or -ENOMEM with the shard also locked.
  */
 int lnet_paths_lock(struct lnet_peer_ni *pni, struct list_head *spare)
 	__acquires(&pni->sh->lock);
-/* [sh] True if @pni has a path that is not about to be removed. */
+/* [sh] True if @pni has a path that is not being removed. */
 bool lnet_paths_live(const struct lnet_peer_ni *pni);
-/* No lock held. True if @pni has a path, or there is an interface or a route for one. */
+/* True if @pni has a path, or could get one over an existing interface or route. No lock held. */
 bool lnet_paths_possible(struct lnet_peer_ni *pni);
 /*
- * [sh] True if no driver holds an attempt on @path, and no reply, ping or reset is outstanding.
+ * [sh] True if no driver has an attempt on @path, and no reply, ping or reset is outstanding.
  * Attempts that wait for credits do not count.
  */
 bool lnet_path_is_idle(const struct lnet_path *path);
 
-/* [sh] Removes @path from the queue for recovery pings (rate limit), if it is there. */
+/*
+ * [sh] Removes @path from the queue of paths that wait for the ping rate limit, if it is in the
+ * queue.
+ */
 static inline void lnet_probe_leave(struct lnet_path *path)
 {
 	if (list_empty(&path->probe_link))
@@ -220,11 +269,14 @@ static inline void lnet_probe_leave(struct lnet_path *path)
 	list_del_init(&path->probe_link);
 }
 
-/* [sh] Moves the idle @path to @gone; lnet_paths_free() frees it without lock. */
+/*
+ * [sh] Detaches the idle @path and adds it to @gone; lnet_paths_free() later frees it without a
+ * lock.
+ */
 void lnet_path_detach(struct lnet_path *path, struct list_head *gone);
 /* [cfg] True if nothing is in flight on any path of @ni. */
 bool lnet_paths_idle(struct lnet *ln, struct lnet_ni *ni);
-/* [cfg] Removes the paths of @ni on which nothing is in flight. True: none is left. */
+/* [cfg] Removes the paths of @ni on which nothing is in flight. True: @ni has no path any more. */
 bool lnet_paths_drop_ni(struct lnet *ln, struct lnet_ni *ni);
 
 /* ---- route.c --------------------------------------------------------------------------------- */
@@ -232,77 +284,111 @@ bool lnet_paths_drop_ni(struct lnet *ln, struct lnet_ni *ni);
 bool lnet_net_is_local(const struct lnet *ln, u32 net);
 /* [sh|cfg] True if a route names @nid as its gateway. */
 bool lnet_nid_is_gateway(const struct lnet *ln, const struct lnet_nid *nid);
-/* [sh|cfg] The fewest hops of a route to @net, 1 if not set; 0: there is no route. */
+/*
+ * [sh|cfg] Returns the lowest number of hops among the routes to @net, 1 if hops are not set; 0: no
+ * route.
+ */
 unsigned int lnet_routes_hops(const struct lnet *ln, u32 net);
-/* [sh|cfg] The route to @net through @peer; NULL: none. Merged gateways have one peer. */
+/*
+ * [sh|cfg] Returns the route to @net through the router @peer; NULL: none. Merged gateways are one
+ * peer.
+ */
 struct lnet_route *lnet_route_find(const struct lnet *ln, u32 net, const struct lnet_peer *peer);
-/* [sh|cfg] The gateway that is @peer; NULL: no route names it. */
+/* [sh|cfg] Returns the gateway that belongs to @peer; NULL: no route names @peer. */
 struct lnet_gateway *lnet_gateway_of(const struct lnet *ln, const struct lnet_peer *peer);
-/* [cfg] True if a gateway, a route, or a removed route that paths use references @pni. */
+/*
+ * [cfg] True if a gateway, a route, or a removed route that paths still use has a reference to
+ * @pni.
+ */
 bool lnet_routes_need(const struct lnet_peer_ni *pni);
-/* [sh] Counts the routed paths that @pni lacks, and attaches them from @spare, if not NULL. */
+/*
+ * [sh] Counts the routed paths that @pni lacks. If @spare is not NULL, attaches paths from @spare
+ * to @pni.
+ */
 unsigned int lnet_routes_attach(struct lnet_peer_ni *pni, struct list_head *spare);
 /*
- * [cfg, sh 0] Marks routed paths that no route permits any more: they are not selected. True: some
- * paths are marked; *@marked: some were not marked before.
+ * [cfg, sh 0] Marks routed paths that no route permits any more, so that selection ignores them.
+ * True: some paths are marked; *@marked: some of these were not marked before the call.
  */
 bool lnet_routes_mark_unwanted(struct lnet *ln, bool *marked);
-/* [cfg, sh of hop] Marks all paths through the unlisted @hop. True: there are some. */
+/*
+ * [cfg, sh of hop] Marks all paths through the unlisted router interface @hop. True: such paths
+ * exist.
+ */
 bool lnet_routes_mark_hop(struct lnet_peer_ni *hop);
-/* [cfg, sh 0] Moves marked idle paths to @gone, for lnet_paths_free(). True: some are busy. */
+/*
+ * [cfg, sh 0] Moves idle paths that are marked to @gone, for lnet_paths_free(). True: some marked
+ * paths are busy.
+ */
 bool lnet_routes_detach_gone(struct lnet *ln, struct list_head *gone);
-/* [cfg, sh 0] A removed route that no path uses; NULL: none. */
+/* [cfg, sh 0] Returns a removed route that no path uses; NULL: none. */
 struct lnet_route *lnet_routes_finished(struct lnet *ln);
 
 /* ---- gateway.c ------------------------------------------------------------------------------- */
-/* [sh 0] The entry of @nid in the last ping info of the router; NULL: not listed. */
+/* [sh 0] Returns the entry of @nid in the last ping info of the router @gw; NULL: not listed. */
 const struct lnet_pinginfo_ni *lnet_gateway_entry(const struct lnet_gateway *gw,
 						  const struct lnet_nid *nid);
-/* [sh 0] True if the router is known to have an interface on @net. */
+/* [sh 0] True if the last ping info of the router @gw lists an interface on @net. */
 bool lnet_gateway_is_on(const struct lnet_gateway *gw, u32 net);
-/* [sh 0] True if the router forwards to the net of @route, by its last ping info. */
+/* [sh 0] True if the last ping info of the router shows that it forwards to the net of @route. */
 bool lnet_gateway_reaches(const struct lnet_gateway *gw, const struct lnet_route *route);
-/* [sh 0] True if the router lists other interfaces with a path here, but not @hop. */
+/*
+ * [sh 0] True if the router does not list its interface @hop, but lists others to which this node
+ * has a path.
+ */
 bool lnet_gateway_replaced(const struct lnet_gateway *gw, const struct lnet_peer_ni *hop);
 /* [sh 0] Computes gw->lists_hop again. */
 void lnet_gateway_hops_review(struct lnet_gateway *gw);
-/* [sh 0] Uses the ping info of @peer (may be no gateway) from a REPLY or a push. */
+/* [sh 0] Processes the ping info of @peer from a REPLY or a push. @peer need not be a gateway. */
 void lnet_gateway_update(struct lnet_pass *p, struct lnet_peer *peer, const u8 *info, u32 len);
-/* [sh 0] A check of @gw on @net received no reply: its interfaces there are unresponsive. */
+/*
+ * [sh 0] A check of @gw over @net received no reply: marks the gateway's interfaces on @net as
+ * unresponsive.
+ */
 void lnet_gateway_unresponsive(struct lnet_gateway *gw, u32 net);
-/* [sh 0] Schedules the next check of @gw at @when_ns, unless it is due earlier. */
+/* [sh 0] Schedules the next check of @gw at @when_ns, unless an earlier check is scheduled. */
 void lnet_gateway_check_by(struct lnet_pass *p, struct lnet_gateway *gw, u64 when_ns);
 /*
  * [sh of rx->from] True if a gateway sent @rx, from any of its NIDs. May release and retake the
- * lock. A gateway may use a NID before it is proven, so a NID in the last ping info suffices.
+ * lock. A gateway may use a NID before the NID is proven, so it suffices that its last ping info
+ * has the NID.
  */
 bool lnet_gateway_sent(struct lnet_pass *p, const struct lnet_rx *rx);
-/* [sh 0] A gateway sent or forwarded @rx, so it is up. @by_router: a router-generated reply. */
+/*
+ * [sh 0] Marks the gateway that sent or forwarded @rx as up. @by_router: @rx is a router-generated
+ * reply.
+ */
 void lnet_gateway_alive(struct lnet_pass *p, struct lnet_rx *rx, bool by_router);
-/* [sh 0] A connection to a gateway was lost: checks it soon, and discovers it again. */
+/*
+ * [sh 0] A connection to the gateway @peer was lost: schedules a check soon, and discovers the
+ * gateway again.
+ */
 void lnet_gateway_lost(struct lnet_pass *p, struct lnet_peer *peer);
-/* [sh 0] The gateway of @via rejected a message: prefers others until its next check. */
+/*
+ * [sh 0] The gateway of @via rejected a message: selection prefers other gateways until the next
+ * check of it.
+ */
 void lnet_gateway_rejected(struct lnet_pass *p, struct lnet_path *via);
 
 /* ---- udsp.c ---------------------------------------------------------------------------------- */
-/* NULL: @rule is valid. Else a text: why it is none of the four kinds. */
+/* Checks @rule. NULL: valid; else a text that states why it is not of one of the four kinds. */
 const char *lnet_udsp_wrong(const struct lnet_udsp_rule *rule);
-/* [sh|cfg] Fills @info with the priorities of @nid. */
+/* [sh|cfg] Writes the policy priorities of @nid to @info. */
 void lnet_udsp_info(const struct lnet *ln, enum lnet_udsp_end end, const struct lnet_nid *nid,
 		    struct lnet_udsp_info *info);
-/* [sh] Sets path->policy by the rules for its ends and its router. */
+/* [sh] Computes path->policy from the rules for the ends and the router of @path. */
 void lnet_udsp_path(const struct lnet *ln, struct lnet_path *path);
 /*
- * Takes cfg_mutex. Inserts @rule at @idx; negative or past the end: as the last. If a rule has the
- * same patterns, @rule replaces it in its place. Afterwards selection uses the new rules for all
- * paths. 0, -EINVAL, -EALREADY (nothing differs), -ENOSPC, -ENOMEM
+ * Inserts @rule at @idx; a negative or too large @idx: at the end. If a rule with the same patterns
+ * exists, @rule replaces that rule at its position. Afterwards selection uses the new rules for all
+ * paths. Takes cfg_mutex. Returns 0, -EINVAL, -EALREADY (nothing differs), -ENOSPC or -ENOMEM.
  */
 int lnet_udsp_add(struct lnet *ln, int idx, const struct lnet_udsp_rule *rule);
-/* Takes cfg_mutex. Deletes the rule at @idx, -1: all. 0, -ENOENT, -ENOMEM */
+/* Deletes the rule at @idx; -1: all rules. Takes cfg_mutex. Returns 0, -ENOENT or -ENOMEM. */
 int lnet_udsp_del(struct lnet *ln, int idx);
-/* Takes cfg_mutex. Replaces all rules by @rules. 0 or -errno: nothing was changed. */
+/* Replaces all rules by @rules. Takes cfg_mutex. Returns 0, or -errno without a change. */
 int lnet_udsp_set(struct lnet *ln, const struct lnet_udsp_rule *rules, unsigned int nr);
-/* Takes cfg_mutex. Copies the rule at @idx. 0, -ENOENT past the end */
+/* Copies the rule at @idx. Takes cfg_mutex. Returns 0, or -ENOENT past the end. */
 int lnet_udsp_get(struct lnet *ln, unsigned int idx, struct lnet_udsp_rule *rule);
 /* Frees the rules. */
 void lnet_udsp_fini(struct lnet *ln);

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * User-defined selection policies: the rules, and the number that they give to each path.
+ * User-defined selection policies: the rules, and the number path->policy that they give to each
+ * path.
  *
- * A change replaces the whole table: the pointer changes under all shard locks. Then path->policy
- * is computed for the paths of one peer after the other, each under the lock of its shard.
- * Selection only compares this number.
+ * A change replaces the whole table of rules: the pointer to the table changes under all shard
+ * locks. Then the core computes path->policy, one peer after the other, each under the lock of its
+ * shard. Selection only compares path->policy.
  *
- * If several rules give a priority to one net or NID, the rule with the lowest index counts. A path
- * has four priorities, in this order: peer's net, local net, local NID, peer's NID. Stock LNet also
- * selects the net before the interfaces. Without a rule, a net or NID ranks last.
+ * If several rules give a priority to one net or NID, the rule with the lowest index applies. A
+ * path has four priorities, which count in this order: peer's net, local net, local NID, peer's
+ * NID. Stock LNet also selects the net before the interfaces. A net or NID without a rule ranks
+ * last.
  */
 #include "names/names.h"
 #include "shard/shard.h"
@@ -83,7 +85,7 @@ static bool same_patterns(const struct rule *a, const struct rule *b)
 
 /* ---- priorities and preferences -------------------------------------------------------------- */
 
-/* The first rule with a priority for @nid, or for its net; NULL: none. */
+/* Returns the first rule with a priority for @nid, or with @is_net for its net; NULL: none. */
 static const struct rule *priority_rule(const struct lnet_udsp *u, enum lnet_udsp_end end,
 					bool is_net, const struct lnet_nid *nid)
 {
@@ -106,7 +108,10 @@ void lnet_udsp_info(const struct lnet *ln, enum lnet_udsp_end end, const struct 
 	info->nid_priority = own ? (s64)own->say.priority : LNET_UDSP_NONE;
 }
 
-/* True if a rule prefers the local NI of the direct @path, or the router of @path by any NID. */
+/*
+ * True if a rule prefers the local NI of @path (direct path), or any NID of its router (routed
+ * path).
+ */
 static bool path_preferred(const struct lnet_udsp *u, const struct lnet_path *path)
 {
 	bool routed = path->hop != path->pni;
@@ -132,8 +137,8 @@ static bool path_preferred(const struct lnet_udsp *u, const struct lnet_path *pa
 static_assert(2 * PLACES * PLACES * PLACES * PLACES <= S32_MAX, "four digits in path->policy");
 
 /*
- * Appends a digit in base PLACES to @behind: the number of rules with a better priority than that
- * of @nid, or of its net.
+ * Appends a digit in base PLACES to @behind. The digit is the number of rules with a better
+ * priority than the priority of @nid, or of its net.
  */
 static s32 add_place(s32 behind, const struct lnet_udsp *u, enum lnet_udsp_end end, bool is_net,
 		     const struct lnet_nid *nid)
@@ -185,7 +190,10 @@ static void peer_settle(struct lnet_pass *p, struct lnet_peer *peer, void *arg)
 			lnet_udsp_path(p->ln, path);
 }
 
-/* [cfg] Installs @u, or frees it if it is empty. Returns the old table; the caller frees it. */
+/*
+ * [cfg] Publishes the table @u; if @u has no rule, frees @u and publishes no table. Returns the old
+ * table, which the caller frees.
+ */
 static struct lnet_udsp *udsp_publish(struct lnet *ln, struct lnet_udsp *u)
 {
 	struct lnet_udsp *old = ln->udsp;
@@ -213,7 +221,10 @@ static void udsp_table_free(struct lnet_udsp *u)
 
 /* ---- changes --------------------------------------------------------------------------------- */
 
-/* On success the table owns @r. *@out: the rule with the same patterns that @r replaced. */
+/*
+ * Inserts @r; on success the table owns @r. *@out: a rule with the same patterns, which @r
+ * replaced; or NULL.
+ */
 static int table_insert(struct lnet_udsp *u, int idx, struct rule *r, struct rule **out)
 {
 	unsigned int same = 0, at = u->nr;
