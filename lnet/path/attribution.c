@@ -3,8 +3,8 @@
  * Attributes the failure of a path: to the path alone, or also to its NI or its peer NI.
  *
  * Some outcomes identify the end that failed: the local driver detected the failure, or the peer
- * reported it. All others show only that the path does not work, for example because of a switch
- * port between its ends. Such a failure is attributed to an end
+ * reported it. Other outcomes show only that the path does not work, for example because of a
+ * switch port between its ends. Such a failure is attributed to an end in these cases:
  *
  *  - not if another partner of the end responded since the path became unresponsive;
  *  - if another partner failed within the last 60 s and has not responded since;
@@ -25,15 +25,16 @@
 		  BIT(LNET_LOCAL_NO_ROUTE) | BIT(LNET_LOCAL_ERROR) | BIT(LNET_REMOTE_ERROR))
 
 /*
- * @heard_ns: last response of another partner of the end; 0: never. @failed: another one failed
- * recently, and has not responded since.
+ * True if a failure is attributed to an end of the path. @heard_ns: last response of another
+ * partner of the end; 0: never. @failed: another partner failed recently, and has not responded
+ * since then.
  */
 static bool to_blame(u64 heard_ns, bool failed, u64 since_ns, u64 now_ns)
 {
 	return heard_ns <= since_ns && (failed || !lnet_is_within(heard_ns, now_ns, LATELY_NS));
 }
 
-/* The latest time of a partner in @seen other than @but; 0: never. */
+/* Returns the latest time in @seen of a partner other than @but; 0: never. */
 static u64 last_seen(const struct lnet_seen *seen, u32 but)
 {
 	u64 ns = 0;
@@ -49,7 +50,7 @@ u8 lnet_attribute(struct lnet_shard *sh, struct lnet_path *path, enum lnet_outco
 		  u64 since_ns)
 {
 	u64 now_ns = lnet_rec_value(sh, sh->ln->env->ops->now_ns(sh->ln->env)), heard_ns = 0;
-	/* behind a router, any hop may have timed out */
+	/* on a routed path, any hop may have caused the timeout */
 	bool known = BIT(how) & CULPRITS ||
 		     (how == LNET_REMOTE_TIMEOUT && !lnet_path_is_routed(path));
 	const struct lnet_ni_shard *nis;

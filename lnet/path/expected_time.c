@@ -1,27 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Selection by expected time: estimates when a further request would be done on each path, from the
- * requests in flight on the path and its measured rate.
+ * Selection by expected time: estimates when a further request would be done on each path. The
+ * inputs are the requests in flight on the path and its measured rate.
  *
- * A request counts from the choice of its path until its end, wherever it waits. The bytes done in
- * a span in which the path was never idle therefore give its rate, whatever limits it: the link,
- * the peer, or the round-trip time. A slow rail is also used: it receives as many requests as it
- * completes in the time that the fast rails need for the others.
+ * A request counts from the choice of its path until its end, also while it waits for credits. A
+ * sample measures the bytes done in a time in which the path was never idle. So it gives the rate
+ * of the path, whatever limits the rate: the link, the peer, or the round-trip time. A slow rail is
+ * also used. It receives as many requests as it completes in the time that the fast rails need for
+ * the other requests.
  */
 #include "path/path.h"
 
-#define HEADER_BYTES	256		/* cost of a message in addition to its payload */
-/* A rate sample: SAMPLE_NS and SAMPLE_ENDS ends (which occur in bursts), or SAMPLE_LONG_NS. */
+#define HEADER_BYTES	256		/* bytes that a message costs in addition to its payload */
+/*
+ * A sample of the rate lasts SAMPLE_NS and has SAMPLE_ENDS ended requests, because requests end in
+ * bursts. With fewer requests it lasts SAMPLE_LONG_NS.
+ */
 #define SAMPLE_NS	(2 * (u64)NSEC_PER_MSEC)
 #define SAMPLE_ENDS	8
 #define SAMPLE_LONG_NS	(50 * (u64)NSEC_PER_MSEC)
-/* After each such time without a test, a rate counts as twice as good, so the path is retried. */
+/*
+ * For each period of this length without a request, the rate counts as twice as high, so that
+ * selection tries the path again.
+ */
 #define FORGET_NS	(500 * (u64)NSEC_PER_MSEC)
 #define FORGET_MAX	10		/* doublings */
-#define UNKNOWN_MBIT	1000		/* for a link of unknown speed */
+#define UNKNOWN_MBIT	1000		/* speed assumed for a link of unknown speed */
 #define NS_MAX		(1ULL << 35)	/* for 1 MiB */
 
-/* The measured time for 1 MiB, halved for each FORGET_NS since load->end_ns. */
+/* Returns the measured time for 1 MiB, halved once for each FORGET_NS since load->end_ns. */
 static u64 seen_ns(const struct lnet_load *load, u64 now_ns)
 {
 	u64 idle_ns = now_ns - min(now_ns, load->end_ns);
@@ -60,13 +67,15 @@ void lnet_load_add(struct lnet_path *path, struct lnet_att *att, u64 now_ns)
 		return;
 	load = &path->stats->load;
 	if (unlikely(load->mbit != mbit)) {
-		/* The measured time is inversely proportional to the speed of the link. */
+		/*
+		 * The measured time for 1 MiB is inversely proportional to the speed of the link.
+		 */
 		if (load->mbit && mbit && load->mib_ns)
 			load->mib_ns = clamp_t(u64, div_u64(load->mib_ns * load->mbit, mbit), 1,
 					       NS_MAX);
 		load->mbit = mbit;
 	}
-	/* The sample includes the time before the pause, but not the pause. */
+	/* The path was idle. The sample includes the time before this pause, but not the pause. */
 	if (!load->bytes) {
 		load->since_ns = now_ns - load->seen_ns;
 		load->mib_ns = seen_ns(load, now_ns);
@@ -81,7 +90,10 @@ void lnet_load_sub(struct lnet_path *path, struct lnet_att *att, bool left)
 	struct lnet_load *load = &path->stats->load;
 	u64 now_ns = path->liveness_ns, span_ns, mib_ns;
 
-	/* Its bytes count as done at the last response on @path, if that is later than its post. */
+	/*
+	 * If the last response on @path is later than the hand-over of @att, the bytes of @att
+	 * count as done at that response.
+	 */
 	if (left && now_ns > att->posted_ns) {
 		load->end_ns = now_ns;
 		if (path->back_ns > load->since_ns)	/* an outage gives no rate */

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Health of paths and interfaces: which events raise and lower it, and what is logged and reported.
+ * Health of paths and interfaces: the events that raise and lower it, and its log messages and
+ * reports.
  *
- * A failure lowers the health of its path by health_sensitivity, and also that of each end to which
- * its outcome and attribution.c attribute it. A success adds health_step. A failure on an NI
- * without link lowers only the path: the cause is known, and shows nothing about the ends once the
- * link is up. As in stock LNet, a local NID is never penalized as a peer. Unlike in stock LNet, the
- * only NID of a peer is penalized. Its lower health changes no selection, but users see it, and it
- * starts the pings that detect when the peer responds again.
+ * A failure lowers the health of its path by health_sensitivity. It also lowers the health of each
+ * end to which the outcome and attribution.c attribute it. A success adds health_step. A failure on
+ * an NI without link lowers only the health of the path. Its cause is known, and says nothing about
+ * the ends after the link is up again. As in stock LNet, a local NID is never penalized as a peer.
+ * Unlike in stock LNet, the only NID of a peer is penalized. The lower health of such a NID changes
+ * no selection. But users see it, and it starts the pings that detect when the peer responds again.
  *
  * For a routed path, failures that a driver reports concern the first-hop path: the NI and the
  * router. Failed pings of the path itself, and requests without reply although the router responds,
- * penalize the path. They also penalize the peer NI if no other path to it works: attribution.c.
+ * penalize the path. These failures also penalize the peer NI if no other path to it works:
+ * attribution.c.
  */
 #include "base/base.h"
 #include "shard/shard.h"
@@ -19,7 +21,8 @@
 #include "path/path.h"
 #include "shard/trace.h"
 
-#define UP_AFTER	16U	/* successes until an NI that had health 0 is advertised as up */
+/* number of successes after which an NI that had health 0 is advertised as up again */
+#define UP_AFTER	16U
 
 bool lnet_ni_up(const struct lnet_ni *ni)
 {
@@ -27,10 +30,10 @@ bool lnet_ni_up(const struct lnet_ni *ni)
 }
 
 /*
- * Updates the advertised status of @ni for @health. A worker then builds the new ping info. An NI
- * is up again after UP_AFTER successes: more would keep peers from using it while the ping rate
- * limit delays recovery. Each fall to 0 soon after a recovery doubles that number, so that an NI
- * that loses messages stays down.
+ * Updates the advertised status of @ni for its health @health. A worker then builds the new ping
+ * info. An NI is advertised as up again after UP_AFTER successes. With a higher number, peers could
+ * not use it for long, because the ping rate limit delays recovery. Each fall to 0 soon after a
+ * recovery doubles the number, so that an NI that loses messages stays down.
  */
 static void ni_announce(struct lnet_ni *ni, int health)
 {
@@ -40,7 +43,7 @@ static void ni_announce(struct lnet_ni *ni, int health)
 	bool was = lnet_ni_marked(ni, LNET_MARK(NO_HEALTH));
 	bool low = health == 0 || (was && health < up_at);
 
-	/* the mark stays as it is if another shard was first */
+	/* another shard may have changed the mark first */
 	if (likely(low == was) || !lnet_ni_mark(ni, LNET_MARK(NO_HEALTH), low))
 		return;
 	now_ns = ni->ln->env->ops->now_ns(ni->ln->env);
@@ -59,7 +62,10 @@ static int health_clamp(int health)
 	return clamp(health, 0, LNET_HEALTH_MAX);
 }
 
-/* Several shards write the health of an NI, so the change is atomic and stays within 0..1000. */
+/*
+ * Adds @by to the health of @ni, within 0..1000. The change is atomic, because several shards write
+ * the health of an NI.
+ */
 static void ni_change(struct lnet_ni *ni, int by)
 {
 	int seen = atomic_read(&ni->health), health;
@@ -100,8 +106,9 @@ void lnet_health_ok(struct lnet_shard *sh, struct lnet_path *path, bool from_pee
 }
 
 /*
- * The counters of the outcomes of failed attempts: index + 1 among those of the shard, the NI and
- * the peer NI; 0: none. A rejection is no failed attempt: lnet_rejection_take().
+ * The counters of each outcome of a failed attempt: the index plus 1 among the counters of the
+ * shard, the NI and the peer NI; 0: none. A rejection does not count as a failed attempt:
+ * lnet_rejection_take().
  */
 static const struct {
 	u8 c, ni, pni;
@@ -149,7 +156,7 @@ void lnet_health_penalize(struct lnet_shard *sh, struct lnet_path *path, enum ln
 
 /* ---- log: one line for the failure of a path, one for its recovery --------------------------- */
 
-/* Reasons of failures that lower health. */
+/* Texts of the outcomes that lower health, for the log. */
 static const char *const whys[LNET_NR_OUTCOMES] = {
 	[LNET_LOCAL_INTERRUPT] = "its interface interrupted a message",
 	[LNET_LOCAL_DROPPED] = "its interface dropped a message",
@@ -198,7 +205,10 @@ void lnet_health_fail(struct lnet_shard *sh, struct lnet_path *path, enum lnet_o
 	if (lnet_outcomes[how].attribution == LNET_ATTRIB_NONE || READ_ONCE(sh->ln->stopping))
 		return;
 	lnet_health_penalize(sh, path, how, LNET_ATTRIB_BOTH, since_ns);
-	/* Without link, the log has a line for the NI. A response since then was a recovery. */
+	/*
+	 * If the NI has no link, the log has a line for the NI instead. If the path has responded
+	 * since @since_ns, it has recovered.
+	 */
 	if (whys[how] && !path->logged_ns && since_ns >= path->back_ns && ni != sh->ln->lo &&
 	    ni->state == NI_ACTIVE && lnet_ni_has_link(ni))
 		lnet_path_log_failed(path, whys[how], env->ops->now_ns(env));
@@ -228,8 +238,9 @@ struct by_hand {
 };
 
 /*
- * If h->ni is NULL, sets the health of the peer NIs that h->nid matches. Starts recovery of their
- * paths, or of those of h->ni. If an end is set to 1000, its paths are also set to 1000.
+ * If h->ni is NULL, sets the health of the peer NIs of @peer that h->nid matches. Otherwise only
+ * paths over h->ni change. Starts the recovery of these paths. If the health of an end becomes
+ * 1000, the paths of the end also become 1000.
  */
 static void peer_health_set(struct lnet_pass *p, struct lnet_peer *peer, void *arg)
 {

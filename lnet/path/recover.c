@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Recovery: tests each path that is not healthy by pings on this path.
+ * Recovery: tests each path that is not healthy by pings on that path.
  *
- * Slow recovery sends one ping at a time. After each failure it pauses for a quarter of the time
- * since the path went down, with jitter. Quick recovery begins with the first reply. It has several
+ * Slow recovery has one ping in flight. After each failed ping it pauses for a quarter of the time
+ * since the path went down, with jitter. Quick recovery begins when a ping succeeds. It has several
  * pings in flight, and each reply adds health_step to the path and both ends, until the path is
- * healthy. All pings of a node share one rate limit: paths wait for it in a queue of their shard.
- * Only the first path is checked, because thousands of paths wait at once when a switch fails. All
- * pings of a peer share a token bucket; when it is empty, they follow recovery_ping_rate.
+ * healthy. All pings of a node are subject to one rate limit, for which paths wait in a queue of
+ * their shard. Only the first path of a queue is checked, because thousands of paths may wait after
+ * a switch has failed. All pings of a peer use one token bucket; when the bucket is empty,
+ * recovery_ping_rate limits them.
  *
- * A failed ping lowers the health of the path down to 0, and that of the peer NI if attribution.c
- * attributes it. It lowers the NI only once per outage, as a dead peer is no fault of the NI. The
- * NI then recovers by its other paths, whose recovery lnet_select() starts when it checks them.
+ * A failed ping lowers the health of the path, down to 0. If attribution.c attributes the failure
+ * to the peer NI, it also lowers the health of the peer NI. It lowers the health of the NI only
+ * once per outage, because the NI may not have caused the failure of a peer. The NI then recovers
+ * by its other paths, whose recovery lnet_select() starts when it checks them.
  *
- * A routed path leaves the NI and the router to the first-hop path. It pings its peer NI, but only
- * while the first-hop path is neither suspect nor down.
+ * The first-hop path tests the NI and the router of a routed path. The routed path itself pings its
+ * peer NI, but only while the first-hop path is neither suspect nor down.
  */
 #include "base/base.h"
 #include "shard/shard.h"
@@ -24,17 +26,27 @@
 
 enum { RECOVER_NOT, RECOVER_SLOW, RECOVER_QUICK };
 
-#define PINGS_AT_ONCE		4	/* in flight at a time in quick recovery */
+#define PINGS_AT_ONCE		4	/* most pings in flight on a path in quick recovery */
 #define PING_TIMEOUT_MIN_NS	(100 * (u64)NSEC_PER_MSEC)
-/* A suspect path may only have become slow: for this time, a late ping does not prove it down. */
+/*
+ * A suspect path may only have become slow. During this time, a late ping does not prove that the
+ * path is down.
+ */
 #define DOUBT_NS		(250 * (u64)NSEC_PER_MSEC)
-/* The same for an unknown round-trip time, as the driver may connect first: RTO of RFC 6298. */
+/*
+ * Time during which a late ping does not prove that the path is down, if the round-trip time is
+ * unknown. The driver may have to connect first: RTO of RFC 6298.
+ */
 #define UNKNOWN_NS		((u64)NSEC_PER_SEC)
 #define BUSY_NS			((u64)NSEC_PER_SEC)	/* older responses do not count */
-#define BUDGET_BURST		8	/* pings of a shard that may be sent back to back */
-#define CLAIMED_BURST_S		10ULL	/* bucket of a claimer, in s of recovery_ping_rate */
+#define BUDGET_BURST		8	/* most pings that a shard sends without a gap */
+/* size of a claimer's token bucket, as seconds of recovery_ping_rate */
+#define CLAIMED_BURST_S		10ULL
 
-/* True after recovery_limit without response; for a peer not configured, also after peer_age. */
+/*
+ * True if the node no longer pings @path: after recovery_limit without a response, and for a peer
+ * that is not configured also after peer_age.
+ */
 static bool given_up(const struct lnet *ln, const struct lnet_path *path, u64 now_ns)
 {
 	u64 limit_ns = READ_ONCE(ln->tun.recovery_limit), age_ns = READ_ONCE(ln->tun.peer_age);
@@ -49,9 +61,9 @@ static bool given_up(const struct lnet *ln, const struct lnet_path *path, u64 no
 }
 
 /*
- * True if @path needs pings, and they may succeed. Without link they cannot: lnet_select() restarts
- * recovery when the link of the NI is up, and the peer advertises when its interface is up. The
- * first-hop path recovers before the paths through the gateway.
+ * True if @path needs pings, and they may succeed. They cannot succeed without link. lnet_select()
+ * restarts recovery when the link of the NI is up; the peer advertises when its interface is up.
+ * Paths through the gateway recover after their first-hop path.
  */
 static bool worth_it(struct lnet_shard *sh, const struct lnet_path *path, u64 now_ns)
 {
@@ -84,7 +96,7 @@ static void recovery_stop(struct lnet_shard *sh, struct lnet_path *path, u64 now
 		lnet_path_log_recovered(path, now_ns);
 }
 
-/* Sends a ping as soon as the ping rate limit allows. */
+/* Makes @path send a ping as soon as the ping rate limit allows. */
 static void ping_soon(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns)
 {
 	lnet_timer_cancel(&sh->wheel, &path->timer);
@@ -126,7 +138,10 @@ static u64 ping_timeout(const struct lnet *ln, const struct lnet_path *path)
 	return min(max(4 * lnet_path_response_timeout(ln, path), PING_TIMEOUT_MIN_NS), most_ns);
 }
 
-/* Bounded by the missing health: with a health_step of 1, an NI at 900 needs exactly 100 pings. */
+/*
+ * Returns the number of pings to have in flight. The missing health limits it: with a health_step
+ * of 1, an NI at 900 needs exactly 100 pings.
+ */
 static unsigned int pings_wanted(const struct lnet *ln, const struct lnet_path *path)
 {
 	u64 step = READ_ONCE(ln->tun.health_step);
@@ -150,11 +165,12 @@ void lnet_probe_refund(struct lnet_pass *p, struct lnet_peer *peer)
 }
 
 /*
- * [sh] A peer that only messages of its claimer named may not exist. Until the node receives
- * something from the NID of @path, pings use the bucket of the claimer. The bucket holds 10 s of
- * recovery_ping_rate, for all peers of that claimer. False: the bucket is empty; the node does not
- * ping @path until it next considers @path for a message. A caller makes this check last, because
- * the check takes a ping from the bucket. In a replay, no peer has a claimer.
+ * [sh] Limits the pings to peers that are known only from messages of their claimer, because such a
+ * peer may not exist. Until the node receives something from the NID of @path, pings use the bucket
+ * of the claimer. The bucket has 10 s of recovery_ping_rate, for all peers of that claimer. False:
+ * the bucket is empty; the node does not ping @path until it next considers @path for a message. A
+ * caller makes this check last, because the check takes a ping from the bucket. In a replay, no
+ * peer has a claimer.
  */
 static bool claimer_pays(struct lnet_pass *p, const struct lnet_path *path)
 {
@@ -200,7 +216,10 @@ void lnet_probe_join(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns)
 	timer_arm(sh, now_ns);
 }
 
-/* Called for the first path of the queue. True: a ping of @path was sent. */
+/*
+ * Sends a ping of @path, the first path of the queue, if the limits permit. True: the ping was
+ * sent.
+ */
 static bool path_probe(struct lnet_pass *p, struct lnet_path *path)
 {
 	struct lnet_peer *peer = path->pni->peer;
@@ -214,8 +233,9 @@ static bool path_probe(struct lnet_pass *p, struct lnet_path *path)
 	if (path->pinging >= pings_wanted(p->ln, path))
 		return false;			/* lnet_path_ping_done() continues */
 	/*
-	 * Without the bucket, a node would ping a peer for ever that replies to pings but fails all
-	 * requests. Each path recovers by separate pings, so each path adds a burst.
+	 * Without the peer's bucket, a node would for ever ping a peer that replies to pings but
+	 * fails all requests. Each path recovers by separate pings, so each path adds a burst to
+	 * the size of the bucket.
 	 */
 	gap_ns = ping_gap(p->ln);
 	burst = READ_ONCE(p->ln->tun.recovery_ping_burst) * max(peer->nr_paths, 1U);
@@ -245,7 +265,10 @@ static bool path_probe(struct lnet_pass *p, struct lnet_path *path)
 void lnet_probes_run(struct lnet_pass *p)
 {
 	struct lnet_probes *probes = &p->sh->probes;
-	/* recovery_rate is a rate of the node: each shard has an equal part of it. */
+	/*
+	 * The tunable recovery_rate applies to the whole node, so each shard may use an equal part
+	 * of it.
+	 */
 	u64 gap_ns = div64_u64(NSEC_PER_SEC * p->ln->nr_shards,
 			       READ_ONCE(p->ln->tun.recovery_rate));
 	u64 slack_ns = gap_ns * (BUDGET_BURST - 1), floor_ns = p->now_ns - min(p->now_ns, slack_ns);
@@ -290,7 +313,10 @@ bool lnet_peer_is_responsive(const struct lnet_peer *peer, const struct lnet_pat
 	return false;
 }
 
-/* Pause after a failed ping: a quarter of the time since down_ns, within the bounds, +-20 %. */
+/*
+ * Returns the pause after a failed ping: a quarter of the time since down_ns, within the bounds,
+ * +-20 %.
+ */
 static u64 pause(struct lnet_pass *p, const struct lnet_path *path)
 {
 	const struct lnet_tunables *tun = &p->ln->tun;
@@ -301,16 +327,16 @@ static u64 pause(struct lnet_pass *p, const struct lnet_path *path)
 
 	if (path->down_ns && p->now_ns > path->down_ns)
 		ns = max(ns, (p->now_ns - path->down_ns) / 4);
-	/* If another path to the peer responds, there is traffic that could use this path. */
+	/* If another path to the peer responds, the peer has messages that could use this path. */
 	if (path->pni->peer && lnet_peer_is_responsive(path->pni->peer, path, p->now_ns))
 		most_ns = min(most_ns, READ_ONCE(tun->busy_recovery_ping_interval));
 	return min(div_u64(min(ns, most_ns) * percent, 100), most_ns);
 }
 
 /*
- * Attributes a failed ping. @alive: the path responded meanwhile, so the network works, and the
- * peer did not reply. lnet_path_lost() has penalized a lost path (-ECONNRESET). All other errors
- * except a timeout are attributed to the peer.
+ * Attributes a failed ping. @alive: the path responded while the ping was in flight, so the network
+ * works, but the peer did not reply. If the path was lost (-ECONNRESET), lnet_path_lost() has
+ * penalized it already. All other errors except a timeout are attributed to the peer.
  */
 static void ping_blame(struct lnet_pass *p, struct lnet_path *path, int status, bool alive)
 {
@@ -371,7 +397,7 @@ static void path_down(struct lnet_path *path, int status, u64 now_ns)
 }
 
 /*
- * True if the ping may be late but not lost: the path became suspect just now, or its driver still
+ * True if the ping may be late but not lost: the path only just became suspect, or its driver still
  * has attempts and makes progress.
  */
 static bool may_be_slow(const struct lnet_pass *p, const struct lnet_path *path, int status,
@@ -391,13 +417,16 @@ static void ping_failed(struct lnet_pass *p, struct lnet_path *path, int status)
 
 	if (path->recovering == RECOVER_SLOW &&
 	    (!list_empty(&path->timer.link) || !list_empty(&path->probe_link)))
-		/* a parallel ping of quick recovery; the first failure counted */
+		/*
+		 * This was one of several pings of quick recovery, and another ping of them has
+		 * already failed.
+		 */
 		return;
 	if (status != -ENOMEM && status != -ECANCELED && status != -ESHUTDOWN &&
 	    lnet_ni_has_link(path->ni) && !may_be_slow(p, path, status, alive)) {
 		ping_blame(p, path, status, alive);
 		path_down(path, status, p->now_ns);
-		/* connections that respond are not reset */
+		/* connections are reset only if the path did not respond */
 		if (!alive && path->ni->ops->path_reset && !lnet_path_is_routed(path) &&
 		    list_empty(&path->reset) && path->ni->state == NI_ACTIVE)
 			list_add_tail(&path->reset, &p->resets);
@@ -424,7 +453,10 @@ bool lnet_path_ping_done(struct lnet_pass *p, struct lnet_path *path, int status
 	path->pni->ping_count = 0;
 	lnet_path_alive(sh, path, p->now_ns, rtt_ns);
 	lnet_health_ok(sh, path, true);
-	/* A received message alone is no recovery: the other direction may still be cut. */
+	/*
+	 * A received message alone does not prove recovery, because the other direction may still
+	 * fail.
+	 */
 	if (unlikely(path->logged_down))
 		lnet_path_log_recovered(path, p->now_ns);
 	if (worth_it(sh, path, p->now_ns)) {
@@ -437,8 +469,8 @@ bool lnet_path_ping_done(struct lnet_pass *p, struct lnet_path *path, int status
 }
 
 /*
- * Only this thread uses p->resets. A path on this list is not freed; when it is removed from the
- * list, references keep its two ends instead.
+ * Only the current thread uses p->resets. A path in this list is not freed. When the path is
+ * removed from the list, references protect its two ends.
  */
 void lnet_path_resets(struct lnet_pass *p)
 {

@@ -3,17 +3,19 @@
  * Chooses the path of a message: filters the paths to the peer, and ranks the candidates.
  *
  * The policy is the list PATH_RANKS. The first rank in which two candidates differ decides between
- * them, whatever the later ranks are. One walk compares each candidate with the best one before it.
- * Selection, hedging and explain use this walk. The only path to a peer is not ranked.
+ * them, whatever the later ranks are. One walk over the candidates compares each with the best one
+ * before it. Selection, hedging and explain use the same walk. If a peer has only one path, the
+ * path is not ranked.
  *
- * Health is the exception: among candidates that are equal in the earlier ranks, those within
- * health_range of the best one count as equal to it. With a range, a first walk finds the best one.
+ * Health is the exception. Among candidates that are equal in the earlier ranks, those within
+ * health_range of the best health count as equal to the best. If health_range is not 0, an
+ * additional first walk finds the best health.
  *
  * "responsive" is before health because a path becomes suspect within milliseconds, and suspicion
- * changes no health. "link_up" is the first rank, so that an NI without link is used only if no
- * other is left. It stays a candidate, because its link may be up again soon. Routers are the last
- * resort: routed paths are used only if all direct paths are suspect or without link. A route that
- * is down is used only if nothing else is left.
+ * changes no health. "link_up" is the first rank, so selection uses an NI without link only if
+ * there is no other NI. Such an NI remains a candidate, because its link may be up again soon.
+ * Routed paths are used only if all direct paths are suspect or without link. A route that is down
+ * is used only if there is no other path.
  */
 #include "topology/topology.h"
 #include "path/path.h"
@@ -29,19 +31,21 @@ const char *const lnet_path_rank_names[LNET_NR_PATH_RANKS] = {
 #undef RANK
 };
 
-/* One selection: its parameters, its filters, and the comparison of health. */
+/* One selection: its parameters, its filters, and the values for comparing health. */
 struct walk {
 	struct lnet_shard *sh;
 	struct lnet_select *s;
-	const struct lnet_ni *ni;	/* requested, or sticky; compared, never dereferenced */
+	/* requested or sticky NI; only compared, never dereferenced */
+	const struct lnet_ni *ni;
 	const struct lnet_peer_ni *hop;
 	u64 avoid;			/* excluded paths */
 	bool by_time;			/* tunable selection */
-	s64 numa_near;			/* tunable numa_range: smaller distances are equal */
-	s64 health_more, health_most;	/* added to a health value; limit of the sum */
+	s64 numa_near;		/* tunable numa_range: distances up to this value count as equal */
+	/* @health_more is added to a health value; @health_most limits the sum */
+	s64 health_more, health_most;
 };
 
-/* Reads the tunables once per walk, so that one order applies to all candidates. */
+/* Prepares a walk. It reads the tunables once, so that the same order applies to all candidates. */
 static struct walk walk_of(struct lnet_shard *sh, struct lnet_select *s, const struct lnet_ni *ni,
 			   const struct lnet_peer_ni *hop)
 {
@@ -54,7 +58,10 @@ static struct walk walk_of(struct lnet_shard *sh, struct lnet_select *s, const s
 
 /* ---- ranks ----------------------------------------------------------------------------------- */
 
-/* An unknown CPT counts as near, so that no candidate loses because of it. */
+/*
+ * Returns the NUMA distance between memory and NI. An unknown CPT counts as near, so that it is no
+ * disadvantage.
+ */
 static __always_inline s64 numa_distance(const struct walk *w, const struct lnet_ni *ni)
 {
 	const struct lnet *ln = w->sh->ln;
@@ -70,7 +77,10 @@ static __always_inline s64 numa_distance(const struct walk *w, const struct lnet
 	return max(far, w->numa_near);
 }
 
-/* A drained or damped interface ranks above one without link, and below all others. */
+/*
+ * Rank "link_up": a drained or damped interface ranks above an interface without link, and below
+ * all others.
+ */
 static s64 rank_link(const struct lnet_path *path)
 {
 	enum lnet_ni_service service = lnet_ni_service(path->ni);
@@ -80,7 +90,10 @@ static s64 rank_link(const struct lnet_path *path)
 	return service == LNET_NI_OK || service == LNET_NI_ADVERTISED_DOWN;
 }
 
-/* A larger value is better. In is_better(), @rank is a constant for the compiler. */
+/*
+ * Returns the value of @path in @rank; a larger value is better. In is_better(), @rank is a
+ * constant for the compiler.
+ */
 static __always_inline s64 rank_of(const struct walk *w, const struct lnet_path *path,
 				   enum lnet_path_rank rank)
 {
@@ -92,7 +105,8 @@ static __always_inline s64 rank_of(const struct walk *w, const struct lnet_path 
 		return rank_link(path);
 	case LNET_RANK_route_up:
 		return !routed || lnet_rec_value(w->sh, lnet_route_usable(path));
-	case LNET_RANK_responsive:	/* a suspect router affects all paths through it */
+	/* if a router is suspect, all paths through it count as suspect */
+	case LNET_RANK_responsive:
 		return !path->suspect_ns && !path->first_hop->suspect_ns;
 	case LNET_RANK_direct:
 		return !routed;
@@ -109,8 +123,8 @@ static __always_inline s64 rank_of(const struct walk *w, const struct lnet_path 
 	case LNET_RANK_gw_health:
 		return routed ? lnet_path_health(path->first_hop) : 0;
 	/*
-	 * A degraded NI is chosen in proportion to its weight. Selection by expected time
-	 * ignores the weight, because the measured rate of the path includes its effect.
+	 * Selection uses a degraded NI in proportion to its weight. Selection by expected time
+	 * ignores the weight, because the measured rate of the path includes the degradation.
 	 */
 	case LNET_RANK_share:
 		return likely(!READ_ONCE(path->ni->degradation)) || w->by_time ||
@@ -123,7 +137,10 @@ static __always_inline s64 rank_of(const struct walk *w, const struct lnet_path 
 		return -numa_distance(w, path->ni);
 	case LNET_RANK_credits:
 		return min(nis->credits, path->hop->credits);
-	/* All positions are values of sh->rr_pos: a smaller sum means a less recent selection. */
+	/*
+	 * All round-robin positions are values of sh->rr_pos, so a smaller sum means a less recent
+	 * selection.
+	 */
 	case LNET_RANK_round_robin:
 		return -(s64)(nis->rr_pos + path->hop->rr_pos + (routed ? path->pni->rr_pos : 0));
 	default:
@@ -139,7 +156,10 @@ static void ranks_fill(const struct walk *w, const struct lnet_path *path, s64 *
 		rank[r] = rank_of(w, path, r);
 }
 
-/* The rank as it is compared: health within health_range of the best counts as equal to it. */
+/*
+ * Returns the rank value for comparisons: a health within health_range of the best health counts as
+ * equal to it.
+ */
 static __always_inline s64 rank_seen(const struct walk *w, const struct lnet_path *path,
 				     enum lnet_path_rank rank)
 {
@@ -148,14 +168,17 @@ static __always_inline s64 rank_seen(const struct walk *w, const struct lnet_pat
 	return rank == LNET_RANK_health ? min(value + w->health_more, w->health_most) : value;
 }
 
-/* All paths at the top, which are direct and healthy and have a link, are equal in these ranks. */
+/*
+ * Ranks in which all paths at the top are equal. A path at the top is direct and healthy, and has a
+ * link.
+ */
 #define TOP_RANKS (BIT(LNET_RANK_link_up) | BIT(LNET_RANK_route_up) | BIT(LNET_RANK_responsive) | \
 		   BIT(LNET_RANK_direct) | BIT(LNET_RANK_health) | BIT(LNET_RANK_gw_priority) | \
 		   BIT(LNET_RANK_hops) | BIT(LNET_RANK_gw_health))
 
 /*
- * True if @a is better than @b. *@at: the first rank at which they differ; "round_robin": none.
- * @top: both are at the top.
+ * True if @a is better than @b. *@at: the first rank in which @a and @b differ; "round_robin" if
+ * there is none. @top: both paths are at the top (TOP_RANKS).
  */
 static bool is_better(const struct walk *w, const struct lnet_path *a, const struct lnet_path *b,
 		      bool top, enum lnet_path_rank *at)
@@ -193,7 +216,7 @@ static __always_inline bool passes(const struct walk *w, const struct lnet_path 
 	       !(path_bit(path) & w->avoid) && !path->gone;
 }
 
-/* The next path after @path that passes the filters, or the first one if @path is NULL. */
+/* Returns the next path after @path that passes the filters; if @path is NULL, the first one. */
 static struct lnet_path *next_path(const struct walk *w, struct lnet_path *path)
 {
 	struct list_head *pnis = &w->s->peer->pnis;
@@ -218,7 +241,10 @@ static bool path_is_open(const struct lnet_path *path)
 		lnet_rec_value(path->pni->sh, lnet_route_usable(path)));
 }
 
-/* [sh] Lists a candidate if there is room. @best is always listed: it replaces the last one. */
+/*
+ * [sh] Adds a candidate to w->s->cands. If there is no room, only @best is added: it replaces the
+ * last element.
+ */
 static void look_add(const struct walk *w, struct lnet_path *path, const struct lnet_path *best)
 {
 	struct lnet_cands *cands = w->s->cands;
@@ -231,7 +257,10 @@ static void look_add(const struct walk *w, struct lnet_path *path, const struct 
 	cands->nr = at + 1;
 }
 
-/* An NI that was penalized because of one peer recovers by its paths to peers with traffic. */
+/*
+ * Starts the recovery of an unhealthy path. So an NI that was penalized because of one peer
+ * recovers by its paths to other peers with traffic.
+ */
 static void recover(const struct walk *w, struct lnet_path *path)
 {
 	if (unlikely(!path->recovering && !lnet_path_is_healthy(path)))
@@ -239,11 +268,11 @@ static void recover(const struct walk *w, struct lnet_path *path)
 }
 
 /*
- * A candidate loses at the first rank in which it differs from the winner. The deciding rank is the
- * last of these over all losers. If a candidate beats the best one so far at rank r, that one loses
- * at r, and each earlier loser at r or before: so r decides. If two candidates are equal in all
- * ranks, the one that was compared first wins, and the last rank, "round_robin", counts as
- * deciding.
+ * Finds the best candidate and the deciding rank. A candidate loses at the first rank in which it
+ * differs from the winner. The deciding rank is the last of these ranks over all losers. If a
+ * candidate beats the best one so far at rank r, that one loses at r. Each earlier loser loses at r
+ * or before, so r decides. If two candidates are equal in all ranks, the one that was compared
+ * first wins. The last rank, "round_robin", then counts as deciding.
  */
 static struct lnet_path *best_by_ranks(const struct walk *w, bool *all_top)
 {
@@ -270,7 +299,10 @@ static struct lnet_path *best_by_ranks(const struct walk *w, bool *all_top)
 	return best;
 }
 
-/* NULL: no candidate. Also starts recovery of unhealthy ones, or lists all if s->cands is set. */
+/*
+ * Returns the best candidate; NULL: there is none. Also starts the recovery of unhealthy
+ * candidates, or, if s->cands is set, lists all candidates.
+ */
 static struct lnet_path *best_path(struct walk *w)
 {
 	u64 range = READ_ONCE(w->sh->ln->tun.health_range);
@@ -294,7 +326,7 @@ static struct lnet_path *best_path(struct walk *w)
 	return best;
 }
 
-/* The path of @peer if it has exactly one, otherwise NULL. */
+/* Returns the path of @peer if it has exactly one, otherwise NULL. */
 static struct lnet_path *only_path(const struct lnet_peer *peer)
 {
 	const struct lnet_peer_ni *pni;
@@ -316,7 +348,7 @@ static struct lnet_path *choose(struct lnet_shard *sh, struct lnet_select *s,
 	if (unlikely(s->cands))
 		s->cands->nr = 0;
 	if (!sole) {
-		/* Tried paths are excluded while an untried one with a usable route is left. */
+		/* Tried paths are excluded while an untried path with a usable route exists. */
 		for (path = s->tried ? next_path(&w, NULL) : NULL; path; path = next_path(&w, path))
 			if (!(path_bit(path) & s->tried) && path_is_open(path)) {
 				w.avoid |= s->tried;
@@ -324,7 +356,7 @@ static struct lnet_path *choose(struct lnet_shard *sh, struct lnet_select *s,
 			}
 		return best_path(&w);
 	}
-	/* No other path is possible, so this one is used even if it was tried. */
+	/* There is no other path, so selection uses this path even if it was tried. */
 	s->decided_by = LNET_NR_PATH_RANKS;
 	s->nr_cand = passes(&w, sole);
 	if (!s->nr_cand)
@@ -337,8 +369,8 @@ static struct lnet_path *choose(struct lnet_shard *sh, struct lnet_select *s,
 }
 
 /*
- * As in stock LNet, a peer that is not multi-rail sees one local NI per net: the first that a
- * request used.
+ * Returns the sticky NI. As in stock LNet, a peer that is not multi-rail sees one local NI per net:
+ * the first NI that a request used.
  */
 static struct lnet_ni *sticky_ni(const struct lnet_select *s)
 {
@@ -361,7 +393,8 @@ static struct lnet_path *path_find(struct lnet_shard *sh, struct lnet_select *s)
 
 	path = choose(sh, s, s->ni ? s->ni : sticky, s->hop);
 	if (!path && s->hop)
-		path = choose(sh, s, s->ni, NULL);	/* s->hop no longer reaches the peer */
+		/* the next hop s->hop does not reach the peer any more */
+		path = choose(sh, s, s->ni, NULL);
 	if (!sticky || (path && (!lnet_path_is_routed(path) || path_is_open(path))))
 		return path;
 	other = choose(sh, s, NULL, NULL);	/* sticky NI without usable path */
@@ -378,7 +411,7 @@ static void selection_record(struct lnet_shard *sh, const struct lnet_select *s,
 	if (!s->peer->mr && s->request && (!s->ni || !path->pni->sticky))
 		path->pni->sticky = path->ni;
 	if (s->ni && s->pni)
-		return;			/* no choice was made: no position changes */
+		return;		/* the caller named both ends, so no round-robin position changes */
 	sh->rr_pos++;
 	path->ni->sh[sh->ix].rr_pos = sh->rr_pos;
 	path->hop->rr_pos = sh->rr_pos;
@@ -386,7 +419,10 @@ static void selection_record(struct lnet_shard *sh, const struct lnet_select *s,
 	wear = READ_ONCE(path->ni->degradation);
 	if (likely(!wear))
 		return;
-	/* other NIs have precedence for a number of turns that the weight of this one defines */
+	/*
+	 * Other NIs then have precedence for a number of selections, which depends on the weight of
+	 * the chosen NI.
+	 */
 	list_for_each_entry(pni, &path->pni->peer->pnis, link)
 		list_for_each_entry(other, &pni->paths, link)
 			*(other->ni == path->ni ? &mine : &others) += 1;
@@ -425,8 +461,8 @@ struct lnet_path *lnet_select_explain(struct lnet_shard *sh, struct lnet_select 
 }
 
 /*
- * A fast path for most requests: the only path of @peer, if it is healthy, for a request to @to
- * that requires no interface. NULL: the caller must use lnet_select().
+ * A fast path for most requests, which require no interface. Returns the only path of @peer for a
+ * request to @to, if the path is healthy. NULL: the caller must use lnet_select().
  */
 static struct lnet_path *select_only(struct lnet_shard *sh, const struct lnet_peer *peer,
 				     const struct lnet_peer_ni *to)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Liveness of paths: round-trip times, suspicion without a response, and the hedge budget. */
+/*
+ * Liveness of paths: round-trip times, suspicion of paths without response, and the hedge budget.
+ */
 #include "path/path.h"
 #include "shard/trace.h"
 
@@ -10,7 +12,7 @@ u64 lnet_path_round_trip(const struct lnet_path *path)
 	return max(path->srtt_ns + 4 * path->rttvar_ns, 2 * path->srtt_ns);
 }
 
-/* The response timeout from round-trip times alone. */
+/* Returns the response timeout computed from round-trip times alone. */
 static u64 round_trips(const struct lnet *ln, const struct lnet_path *path)
 {
 	u64 floor_ns = READ_ONCE(ln->tun.hedge_floor);
@@ -26,9 +28,10 @@ u64 lnet_path_response_timeout(const struct lnet *ln, const struct lnet_path *pa
 }
 
 /*
- * On a full link or a shared processor, responses arrive in bursts. The gaps between the bursts are
- * no loss, so the longest recent gap raises the response timeout. A gap that ends a suspicion may
- * have been an outage: it counts for at most 2 response timeouts, so longer gaps take a few steps.
+ * Records a gap between responses. On a full link or a busy processor, responses arrive in bursts.
+ * The gaps between the bursts are no loss, so the longest recent gap raises the response timeout. A
+ * gap that ends a suspicion may have been an outage. So it counts for at most 2 response timeouts,
+ * and the response timeout adapts to longer gaps in a few steps.
  */
 static void gap_seen(const struct lnet *ln, struct lnet_path *path, u64 now_ns)
 {
@@ -48,8 +51,9 @@ static void gap_seen(const struct lnet *ln, struct lnet_path *path, u64 now_ns)
 }
 
 /*
- * The ping is sent at once, but the connections are reset only if it fails. A pause in the
- * scheduler of the peer also makes a path suspect, and a reset would turn the pause into failures.
+ * Marks a path as suspect. The ping is sent at once, but the connections are reset only if the ping
+ * fails. A pause in the scheduler of the peer also makes a path suspect, and a reset would turn
+ * such a pause into failures.
  */
 void lnet_path_suspect(struct lnet_pass *p, struct lnet_path *path)
 {
@@ -61,7 +65,8 @@ void lnet_path_suspect(struct lnet_pass *p, struct lnet_path *path)
 	lnet_trace(path, path);
 	lnet_count(p->sh, suspects);
 	lnet_path_recover_at(p->sh, path, p->now_ns);
-	if (path->recovering && !path->pinging) {	/* its ping is the next one */
+	/* makes the path's ping the next one in the queue */
+	if (path->recovering && !path->pinging) {
 		lnet_probe_join(p->sh, path, p->now_ns);
 		list_move(&path->probe_link, &p->sh->probes.queue);
 		lnet_probes_run(p);
@@ -69,10 +74,11 @@ void lnet_path_suspect(struct lnet_pass *p, struct lnet_path *path)
 }
 
 /*
- * Estimates the round-trip time as TCP does (RFC 6298). The reply to a message that was sent before
- * the path recovered measures the outage, not the round-trip time (Karn's algorithm of TCP). But a
- * path that is slower now would remain suspect for ever. So the first such time counts, limited so
- * that the response timeout cannot grow manyfold.
+ * Estimates the round-trip time as TCP does (RFC 6298). If a message was sent before the path
+ * recovered, the time until its reply measures the outage, not the round-trip time (Karn's
+ * algorithm of TCP). But if all such times were ignored, a path that has become slower would remain
+ * suspect for ever. So the first such time counts, with a limit on the growth of the response
+ * timeout.
  */
 static void rtt_update(const struct lnet *ln, struct lnet_path *path, u64 now_ns, u64 rtt_ns)
 {
@@ -100,7 +106,8 @@ void lnet_path_alive(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns, 
 	bool was_down = path->down_ns, was_bad = was_down || path->suspect_ns;
 
 	lnet_rec_path(sh, now_ns, ALIVE, path, now_ns, rtt_ns);
-	if (path->liveness_ns != now_ns) {	/* a reply to a request reports it twice */
+	/* a reply to a request reports its round-trip time twice */
+	if (path->liveness_ns != now_ns) {
 		if (unlikely(now_ns - path->liveness_ns > NSEC_PER_MSEC))
 			gap_seen(sh->ln, path, now_ns);
 		path->liveness_ns = now_ns;
@@ -139,7 +146,7 @@ bool lnet_att_slow(const struct lnet_pass *p, const struct lnet_att *att)
 
 enum lnet_outcome lnet_att_late_outcome(const struct lnet_att *att)
 {
-	/* on a routed path, only the router acknowledged the message */
+	/* on a routed path, only the router has acknowledged the message */
 	bool acked = att->outcome == LNET_ACKNOWLEDGED && !lnet_path_is_routed(att->path);
 
 	return acked || att->path->liveness_ns > att->posted_ns ? LNET_REMOTE_TIMEOUT :
