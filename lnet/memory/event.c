@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Delivers events: handlers of one MD one at a time and in order, with no lock held, within a
+ * Delivers events. Handlers of one MD run one at a time and in order, with no lock held, within a
  * budget per pass. Counts and logs handlers that run for longer than handler_limit.
  */
 #include <lnet/env.h>
 #include "shard/shard.h"
 #include "memory/memory.h"
 
-#define BATCH	16U	/* events taken from an MD per hold of its lock */
-/* One delivery runs handlers for this long. Then the worker serves sockets and timers. */
+#define BATCH	16U	/* events that a thread takes from an MD each time it locks the MD */
+/* One delivery runs handlers for at most this time. Then the worker serves sockets and timers. */
 #define TURN_NS	(2 * (u64)NSEC_PER_MSEC)
 
-/* The limits of one delivery: the number of events still allowed, and the end time. */
+/*
+ * The limits of one delivery: @left: number of events that it may still deliver; @end_ns: its end.
+ */
 struct turn {
 	unsigned int left;
 	u64 end_ns, now_ns;
@@ -24,10 +26,10 @@ static u64 event_now_ns(const struct lnet *ln)
 
 /* ---- handlers that run for too long ---------------------------------------------------------- */
 
-#define COUNTED		1ULL		/* bit of begin_ns: the batch is counted */
-#define LOOKS		4		/* checks of a handler per handler_limit */
+#define COUNTED		1ULL	/* bit of w->begin_ns: the batch of events is counted as too slow */
+#define LOOKS		4		/* number of checks of a handler within handler_limit */
 
-/* @now_ns as begin_ns: never 0, and COUNTED is clear. */
+/* Converts @now_ns to a value of w->begin_ns, which is never 0 and in which COUNTED is clear. */
 static u64 begin_of(u64 now_ns)
 {
 	return (now_ns | 2 * COUNTED) & ~COUNTED;
@@ -38,7 +40,10 @@ static u64 check_ns(const struct lnet *ln, u64 now_ns)
 	return now_ns + max_t(u64, READ_ONCE(ln->tun.handler_limit) / LOOKS, NSEC_PER_USEC);
 }
 
-/* Before handlers of @md. NULL: not watched, as there is no limit, or all watches are in use. */
+/*
+ * Begins the watch of handlers of @md. NULL: they are not watched, because there is no limit, or
+ * all watches are in use.
+ */
 static struct lnet_watch *watch_begin(struct lnet_md *md, u64 now_ns)
 {
 	struct lnet *ln = md->ln;
@@ -51,7 +56,7 @@ static struct lnet_watch *watch_begin(struct lnet_md *md, u64 now_ns)
 
 		if (READ_ONCE(w->begin_ns) || cmpxchg(&w->begin_ns, 0, begin_of(now_ns)))
 			continue;
-		/* lnet_handlers_watch() sets watch_idle, and then reads begin_ns again. */
+		/* lnet_handlers_watch() first sets watch_idle, and then reads begin_ns again. */
 		if (READ_ONCE(ln->watch_idle) && xchg(&ln->watch_idle, 0) &&
 		    ln->env->ops->watch)
 			ln->env->ops->watch(ln->env, check_ns(ln, now_ns));
@@ -60,7 +65,10 @@ static struct lnet_watch *watch_begin(struct lnet_md *md, u64 now_ns)
 	return NULL;
 }
 
-/* A batch of @nr handlers ended at @now_ns. Logs it, and counts it once, if it took too long. */
+/*
+ * A batch of @nr handlers ended at @now_ns. If it took too long, logs it, and counts it unless it
+ * was counted before.
+ */
 static void watch_batch(struct lnet *ln, struct lnet_watch *w, unsigned int nr, u64 now_ns)
 {
 	u64 begin_ns = READ_ONCE(w->begin_ns) & ~COUNTED;
@@ -76,7 +84,7 @@ static void watch_batch(struct lnet *ln, struct lnet_watch *w, unsigned int nr, 
 			      div64_u64(now_ns - begin_ns, NSEC_PER_MSEC), nr);
 }
 
-/* Counts and logs each handler that is too slow. True: a handler runs. */
+/* Counts and logs each handler that runs for too long. True: at least one handler runs. */
 static bool look_at_all(struct lnet *ln, u64 now_ns)
 {
 	bool any = false;
@@ -131,7 +139,10 @@ bool lnet_md_queue(struct lnet_md *md, struct lnet_evt *e)
 	return lnet_md_queue_list(md, &one);
 }
 
-/* Moves at most @max events to @batch. False: none, so this thread must not use @md again. */
+/*
+ * Moves at most @max events of @md to @batch. False: there is no event, so this thread must not use
+ * @md again.
+ */
 static bool take_events(struct lnet_md *md, struct list_head *batch, unsigned int max)
 {
 	struct list_head *last = &md->done;
@@ -149,7 +160,7 @@ static bool take_events(struct lnet_md *md, struct list_head *batch, unsigned in
 	return true;
 }
 
-/* Runs the handlers of @batch, at most BATCH events, and ends @turn if its time is over. */
+/* Runs the handlers of the events in @batch, at most BATCH. Ends @turn when its time is over. */
 static void handle_batch(struct lnet_pass *p, struct lnet_md *md, struct list_head *batch,
 			 struct lnet_watch *watch, struct turn *turn)
 {
@@ -199,7 +210,7 @@ static void events_deliver(struct lnet_pass *p, struct turn *turn)
 		}
 		if (watch)
 			smp_store_release(&watch->begin_ns, 0);
-		if (more)		/* else @md may be freed */
+		if (more)		/* if no event is left, another thread may free @md */
 			list_add(&md->ready, &p->ready);
 	}
 }
@@ -215,7 +226,10 @@ void lnet_md_take_ready(struct lnet_pass *p)
 	lnet_leave(p);
 }
 
-/* sh->deliverer also delivers events of its handlers. A worker delivers those of other threads. */
+/*
+ * Delivers the events of p->ready. The thread sh->deliverer also delivers the events that its
+ * handlers cause. A worker delivers those that other threads cause.
+ */
 static void deliver_all(struct lnet_pass *p)
 {
 	struct lnet_shard *sh = &p->ln->shard[0];

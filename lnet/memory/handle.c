@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* 64-bit handles of MDs and MEs: one leaf lock per domain protects the search and the objects. */
+/*
+ * 64-bit handles of MDs and MEs. Each domain has one leaf lock, which protects the look-up and the
+ * objects.
+ */
 #include "memory/memory.h"
 
 #define COOKIE_DOM	0x7fU
@@ -17,7 +20,7 @@ static unsigned int cookie_slot(u64 cookie)
 	return (u32)(cookie >> SLOT_SHIFT) & SLOT_MASK;
 }
 
-/* The number of slots in the first @nr_levels levels. */
+/* Returns the number of slots in the first @nr_levels levels. */
 static u32 level_end(unsigned int nr_levels)
 {
 	return FIRST_LEVEL * ((1U << nr_levels) - 1);
@@ -98,7 +101,7 @@ int lnet_md_dom_lock_slot(struct lnet_md_dom *dom) __acquires(&dom->lock)
 			dom->level[dom->nr_levels++] = slots;
 			continue;
 		}
-		spin_unlock(&dom->lock);	/* another thread has added the level */
+		spin_unlock(&dom->lock);	/* another thread has added the level meanwhile */
 		kvfree(slots);
 		spin_lock(&dom->lock);
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Portals and their match entries, which are searched in order for the memory of a PUT or GET. The
- * first entry defines the type of a portal: exact (one NID, all match bits) or wildcard. PUTs are
- * queued on a lazy portal.
+ * Portals and their match entries. The memory of a PUT or GET is found by searching the entries in
+ * order. The first entry defines the type of a portal: exact (one NID, all match bits) or wildcard.
+ * A PUT without a match is queued if the portal is lazy.
  */
 #include <lnet/hash.h>
 #include "shard/shard.h"
@@ -10,7 +10,7 @@
 #include "shard/hooks.h"
 
 #define WAITING_MAX	16U	/* most queued messages that one check compares */
-#define BUCKETS		256U	/* of a portal, by match bits */
+#define BUCKETS		256U	/* number of hash buckets of a portal, selected by match bits */
 
 /* ---- portals and entries --------------------------------------------------------------------- */
 
@@ -39,7 +39,7 @@ void lnet_portal_fini(struct lnet_portal *portal)
 	kfree(portal->bucket);
 }
 
-/* [lock] The list for MEs with these bits. */
+/* [lock] Returns the list of MEs for these match bits. */
 static struct list_head *portal_bucket(struct lnet_portal *portal, u64 match_bits, u64 ignore_bits)
 {
 	if (ignore_bits)
@@ -114,8 +114,9 @@ static struct lnet_portal *portal_at(const struct lnet *ln, u32 ix)
 enum fit { FIT_NOT, FIT_TAKEN, FIT_TOO_LONG };
 
 /*
- * An ME for another NID of the same peer also matches, but only on arrival of the message. Then a
- * shard is locked, so the NIDs of the peer do not change. A queued message has only rx->initiator.
+ * True if the sender of @rx fits @me. An ME for another NID of the same peer also matches, but only
+ * when the message arrives. At that time a shard is locked, so the NIDs of the peer do not change.
+ * A queued message has only rx->initiator.
  */
 static bool nid_fits(struct lnet_me *me, const struct lnet_rx *rx)
 {
@@ -158,7 +159,7 @@ static enum fit try_me(struct lnet_me *me, struct lnet_rx *rx)
 
 	if (!me_fits(me, rx))
 		return FIT_NOT;
-	/* as in stock LNet; the limits also apply to remote offsets */
+	/* as in stock LNet, the limits also apply to offsets that the sender requested */
 	at = (md->options & LNET_MD_MANAGE_REMOTE) ? rx->offset : md->offset;
 	if (at > md->length)
 		return FIT_TOO_LONG;
@@ -183,7 +184,8 @@ static enum fit search_bucket(struct list_head *bucket, struct lnet_rx *rx)
 	enum fit fit;
 
 	list_for_each_entry(me, bucket, link) {
-		fit = try_me(me, rx);		/* FIT_TAKEN may have freed the entry */
+		/* with the result FIT_TAKEN, try_me() may have freed the entry */
+		fit = try_me(me, rx);
 		if (fit != FIT_NOT)
 			return fit;
 	}
@@ -227,7 +229,7 @@ enum lnet_verdict lnet_match(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_
 
 /* ---- messages queued on lazy portals --------------------------------------------------------- */
 
-/* Portal locked. Moves @rx from the portal to the end of @list. */
+/* Portal locked. Removes @rx from the portal's queue, and adds it to the end of @list. */
 static void unpark(struct lnet_rx *rx, struct list_head *list)
 {
 	rx->lazy_queued = 0;
@@ -241,13 +243,13 @@ void lnet_match_lazy(struct lnet_portal *portal, struct lnet_me *me, struct list
 
 	list_for_each_entry_safe(rx, next, &portal->lazy_rx, link) {
 		if (md->dead || lnet_md_spent(md))
-			return;		/* and @me may be freed */
+			return;	/* lnet_md_spent() is true or the MD is dead, so @me may be freed */
 		if (try_me(me, rx) != FIT_NOT)
 			unpark(rx, taken);
 	}
 }
 
-/* As lnet_match_tell(), in an existing pass, and in order. */
+/* Does lnet_match_tell() in the existing pass @p, in order. */
 static void rx_notify(struct lnet_pass *p, struct list_head *list, enum lnet_outcome why)
 {
 	struct lnet_rx *rx, *next;
@@ -288,8 +290,8 @@ bool lnet_match_unpark(struct lnet *ln, struct lnet_rx *rx)
 }
 
 /*
- * Portal locked. Moves the requests that @ni received (NULL: any) until @until_ns to @list, in
- * order. Returns the arrival of the oldest that stays for its time; U64_MAX: none.
+ * Portal locked. Moves requests that @ni received (NULL: any NI) until @until_ns to @list, in
+ * order. Returns the arrival time of the oldest request that remains; U64_MAX: none remains.
  */
 static u64 unpark_all(struct lnet_portal *portal, const struct lnet_ni *ni, u64 until_ns,
 		      struct list_head *list)
@@ -378,7 +380,10 @@ bool lnet_md_is_pooled(const struct lnet_md *md)
 	return dom->ix >= LNET_MD_BUCKETS && READ_ONCE(lnet_portal_of(dom)->lazy);
 }
 
-/* True if messages from interfaces other than rx->from are queued on the lazy portal of @rx. */
+/*
+ * True if messages from interfaces other than rx->from are queued on the portal of @rx, which is
+ * lazy.
+ */
 bool lnet_rx_is_wanted(const struct lnet_rx *rx)
 {
 	const struct lnet_portal *portal;

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Memory descriptors: created, used, exhausted, unlinked, and freed with their last event. */
+/* Memory descriptors: their creation, use and unlinking. An MD is freed with its last event. */
 #include "shard/shard.h"
 #include "memory/memory.h"
 
 /* ---- creation -------------------------------------------------------------------------------- */
 
-/* The checks of stock LNet. Its rule on pages does not apply: fragments here are addresses. */
+/*
+ * Checks @cfg as stock LNet does. Stock LNet's rule on pages does not apply, because fragments are
+ * addresses here.
+ */
 static int md_cfg_check(const struct lnet_md_cfg *cfg, bool attach, u64 *length)
 {
 	bool list = cfg->frags || cfg->nr_frags || (cfg->options & LNET_MD_KIOV);
@@ -32,8 +35,8 @@ static int md_cfg_check(const struct lnet_md_cfg *cfg, bool attach, u64 *length)
 }
 
 /*
- * The CPT of the MD cfg->bulk, if LNET_MD_BULK_HANDLE is set and that MD exists. Otherwise
- * cfg->cpt or, if that is negative, the CPT of the first page of the memory.
+ * Returns the CPT of an MD: that of the MD cfg->bulk, if LNET_MD_BULK_HANDLE is set and this MD
+ * exists. Otherwise cfg->cpt or, if that is negative, the CPT of the first page of the memory.
  */
 static s32 md_cpt(struct lnet *ln, const struct lnet_md_cfg *cfg)
 {
@@ -125,7 +128,7 @@ void lnet_md_unlock_free(struct lnet_md *md) __releases(md->lock)
 		lnet_md_free(md);
 }
 
-/* Domain locked, with a free slot. Makes @md visible to other threads. */
+/* Makes @md visible to other threads. The domain is locked and has a free slot. */
 static void md_publish(struct lnet_md *md, struct lnet_md_dom *dom, enum lnet_unlink unlink,
 		       lnet_md_t *out)
 {
@@ -186,7 +189,7 @@ int lnet_md_attach(struct lnet *ln, lnet_me_t h, const struct lnet_md_cfg *cfg,
 		md->me = me;
 		me->md = md;
 		lnet_match_lazy(me->portal, me, &taken);
-	} else if (me && !me->md) {	/* a failed attach also frees an ME without MD */
+	} else if (me && !me->md) {	/* if the attach fails, an ME without MD is also freed */
 		lnet_me_free(me);
 	}
 	spin_unlock(&dom->lock);
@@ -260,7 +263,10 @@ void lnet_md_detach(struct lnet_md *md)
 		lnet_me_free(me);
 }
 
-/* Lock held. True, once: no use is left or possible; the caller queues the last event of @md. */
+/*
+ * Lock held. True if nothing uses @md or can use it later; the caller then queues its last event.
+ * Returns true only once.
+ */
 static bool md_close(struct lnet_md *md)
 {
 	if (md->refs || md->gone_sent)
@@ -272,7 +278,7 @@ static bool md_close(struct lnet_md *md)
 	return true;
 }
 
-/* Unlocks @md. @wake: @p delivers the events of @md at its end. */
+/* Unlocks @md. @wake: adds @md to p->ready, so that @p delivers its events at its end. */
 static void md_unlock_wake(struct lnet_pass *p, struct lnet_md *md, bool wake)
 	__releases(md->lock)
 {
@@ -281,7 +287,9 @@ static void md_unlock_wake(struct lnet_pass *p, struct lnet_md *md, bool wake)
 		list_add_tail(&md->ready, &p->ready);
 }
 
-/* Unlocks @md. Before that, queues the UNLINK event if @md has ended without a last completion. */
+/*
+ * If @md has ended and no completion is its last event, queues the UNLINK event. Then unlocks @md.
+ */
 static void md_unlock_end(struct lnet_pass *p, struct lnet_md *md) __releases(md->lock)
 {
 	struct lnet_evt *e = &lnet_md_full(md)->last;
@@ -312,7 +320,7 @@ bool lnet_md_aborted(const struct lnet_md *md)
 	return READ_ONCE(md->aborted);
 }
 
-/* Lock held. Sets the fields of @e that depend on @md. */
+/* Lock held. Sets those fields of @e that depend on @md. */
 static void event_fill(struct lnet_md *md, struct lnet_evt *e, bool last)
 {
 	WARN_ON_ONCE(!md->refs || md->gone_sent);
@@ -321,7 +329,7 @@ static void event_fill(struct lnet_md *md, struct lnet_evt *e, bool last)
 	if (md->aborted && !e->ev.status) {
 		e->ev.status = -ETIMEDOUT;
 		e->ev.outcome = LNET_UNLINKED;
-		/* a request of this node was done */
+		/* a request of this node was done, so its delivery is unknown */
 		e->ev.delivery_unknown =
 			e->ev.kind >= LNET_EVENT_REPLY && e->ev.kind <= LNET_EVENT_SEND;
 	}

@@ -11,49 +11,65 @@ struct lnet_portal;
 /* ---- md.c ------------------------------------------------------------------------------------ */
 /* The complete MD, from lnet_md_full(). */
 struct lnet_md_full {
-	struct lnet_md md;		/* first; the part for other folders */
+	struct lnet_md md;		/* first member; other folders use only this part */
 	struct lnet_md_dom *dom;	/* [const] md.lock is its lock */
 	struct list_head all;		/* [lock] in dom->mds */
-	u32 pins;			/* [lock] keep this structure; not uses of the MD */
-	struct lnet_evt last;		/* UNLINK event, if no completion is the last event */
+	/*
+	 * [lock] number of pins, which keep this structure in memory; they are not uses of the MD
+	 */
+	u32 pins;
+	/* UNLINK event, used if no completion is the last event of the MD */
+	struct lnet_evt last;
 };
 
 /* Accepts NULL. */
 void lnet_md_free(struct lnet_md *md);
-/* Releases the lock of @md, and frees @md if it has ended. */
+/* Unlocks @md, and frees it if it has ended. */
 void lnet_md_unlock_free(struct lnet_md *md) __releases(md->lock);
-/* [lock] An operation starts: takes one of the threshold, and a reference until the last post. */
+/*
+ * [lock] An operation with @md starts: takes 1 from the threshold, and a reference that the last
+ * event of the operation drops.
+ */
 void lnet_md_take(struct lnet_md *md);
 /*
- * For *@nr PUTs or GETs: as lnet_md_take() for each, of an MD that is not attached. *@nr becomes
- * the number that the threshold allows. NULL: invalid handle, or exhausted MD.
+ * Does lnet_md_take() for each of *@nr PUTs or GETs of this node. The MD must not be attached. *@nr
+ * becomes the number that the threshold allows. NULL: the handle is invalid, or the MD is
+ * exhausted.
  */
 struct lnet_md *lnet_md_use_bound(struct lnet *ln, lnet_md_t h, unsigned int *nr);
-/* For a received ACK or REPLY: takes threshold only. False: @md was aborted, or is exhausted. */
+/*
+ * Takes 1 from the threshold for a received ACK or REPLY. False: @md was aborted, or is exhausted.
+ */
 bool lnet_md_use_again(struct lnet_md *md);
-/* [lock] Invalidates the handle, and detaches @md from its ME. Frees an ME with LNET_UNLINK. */
+/*
+ * [lock] Invalidates the handle of @md, and detaches @md from its ME. Frees the ME if it has
+ * LNET_UNLINK.
+ */
 void lnet_md_detach(struct lnet_md *md);
-/* Undoes one use of lnet_md_use_bound() if the operation was never started. */
+/* Undoes one use of lnet_md_use_bound(), for an operation that was never started. */
 void lnet_md_unuse(struct lnet_pass *p, struct lnet_md *md);
-/* The @len bytes of @md from @offset on. */
+/* Returns a buffer for @len bytes of @md from byte @offset on. */
 static inline struct lnet_buf lnet_md_buf(const struct lnet_md *md, u32 offset, u32 len)
 {
 	return (struct lnet_buf){ md->frags, md->nr_frags, offset, len };
 }
 
-/* True after lnet_md_unlink(). No lock needed. */
+/* True if lnet_md_unlink() was called for @md. No lock needed. */
 bool lnet_md_aborted(const struct lnet_md *md);
 /*
- * [any shard] Queues @e for the handler, in order. @last: also drops the operation's reference, and
- * sets e->ev.unlinked if it was the last one of an unlinked MD. For an aborted MD, status 0 becomes
- * -ETIMEDOUT.
+ * [any shard] Queues @e for the handler, in order. @last: also drops the operation's reference to
+ * the MD. If that was the last reference to an unlinked MD, sets e->ev.unlinked. If the MD was
+ * aborted, status 0 becomes -ETIMEDOUT.
  */
 void lnet_md_post(struct lnet_pass *p, struct lnet_md *md, struct lnet_evt *e, bool last);
-/* [lock] Unlinks @md on request, and pins it until lnet_md_unpin(). */
+/* [lock] Unlinks @md because the program requests it, and pins it until lnet_md_unpin(). */
 void lnet_md_abort(struct lnet_md *md);
-/* No lock held. True: the caller must abort all that uses @md. False: unused, UNLINK is queued. */
+/*
+ * True: the caller must abort everything that uses @md. False: nothing uses @md, and its UNLINK
+ * event is queued. No lock held.
+ */
 bool lnet_md_abort_close(struct lnet_pass *p, struct lnet_md *md);
-/* No lock held. Drops the pin of lnet_md_abort(), and frees @md if nothing uses it. */
+/* Drops the pin of lnet_md_abort(), and frees @md if nothing uses it. No lock held. */
 void lnet_md_unpin(struct lnet_md *md);
 
 static inline struct lnet_md_full *lnet_md_full(const struct lnet_md *md)
@@ -61,7 +77,7 @@ static inline struct lnet_md_full *lnet_md_full(const struct lnet_md *md)
 	return container_of(md, struct lnet_md_full, md);
 }
 
-/* [lock] exhausted: takes no further operation */
+/* [lock] True if @md is exhausted and accepts no further operation. */
 static inline bool lnet_md_spent(const struct lnet_md *md)
 {
 	return md->threshold == 0 ||
@@ -72,13 +88,14 @@ void lnet_md_posts(struct lnet_pass *p);		/* ln->hooks->posts() */
 /* ---- handle.c -------------------------------------------------------------------------------- */
 /*
  * Bits of a handle: 0..6 the domain + 1, 7 the kind, 8..31 the slot, 32..63 the generation of the
- * slot. As a handle contains its domain, one lock protects the search and the object. Bound MDs are
- * spread over the buckets; an ME and its MD are in the domain of their portal. A domain is created
- * at first use, and freed with the instance.
+ * slot. A handle contains its domain, so one lock protects both the look-up and the object. Bound
+ * MDs are distributed among the buckets; an ME and its MD are in the domain of their portal. A
+ * domain is created at its first use, and freed with the instance.
  */
 #define LNET_MD_BUCKETS		16
 #define LNET_MD_DOMS		(LNET_MD_BUCKETS + LNET_PORTALS)
-#define LNET_HANDLE_LEVELS	18	/* level n: 8 << n slots; 2 million per domain */
+/* slots in levels: level n has 8 << n slots; a domain has up to 2 million */
+#define LNET_HANDLE_LEVELS	18
 
 enum lnet_handle_kind { LNET_HANDLE_MD, LNET_HANDLE_ME };
 
@@ -92,7 +109,8 @@ struct lnet_md_dom {
 	spinlock_t lock;
 	u8 ix;				/* [const] */
 	u8 nr_levels;			/* [lock] */
-	u32 fresh, free;		/* [lock] first unused slot; head of the free list + 1 */
+	/* [lock] @fresh: first slot that was never used; @free: index of the first free slot + 1 */
+	u32 fresh, free;
 	struct lnet_handle_slot *level[LNET_HANDLE_LEVELS];
 	struct list_head mds;		/* [lock] struct lnet_md_full.all, until freed */
 };
@@ -100,27 +118,33 @@ struct lnet_md_dom {
 struct lnet_md_tables {
 	struct lnet_md_dom *dom[LNET_MD_DOMS];	/* buckets, then portals; set once */
 	atomic_t turn;			/* next bucket */
-	atomic_t nr_lazy_queued;	/* requests queued on all lazy portals */
+	atomic_t nr_lazy_queued;	/* number of requests that are queued on all lazy portals */
 };
 
-/* The domain with this index; NULL: not created yet. */
+/* Returns the domain with this index; NULL: not created yet. */
 struct lnet_md_dom *lnet_md_dom_peek(const struct lnet *ln, unsigned int ix);
-/* The domain with this index, created if necessary. May sleep. NULL: no memory. */
+/* Returns the domain with this index, and creates it if necessary. May sleep. NULL: no memory. */
 struct lnet_md_dom *lnet_md_dom_get(struct lnet *ln, unsigned int ix);
-/* The domain of a handle. NULL: there is none yet, or the handle has another kind. */
+/*
+ * Returns the domain of a handle. NULL: the domain does not exist yet, or the handle has another
+ * kind.
+ */
 struct lnet_md_dom *lnet_handle_dom(const struct lnet *ln, u64 cookie, enum lnet_handle_kind kind);
-/* May sleep, then locks @dom in any case. 0: lnet_handle_add() has a slot; -ENOMEM: it has none. */
+/*
+ * Locks @dom in any case, and allocates a slot for lnet_handle_add(). May sleep before it locks.
+ * Returns 0, or -ENOMEM: there is no slot.
+ */
 int lnet_md_dom_lock_slot(struct lnet_md_dom *dom) __acquires(&dom->lock);
-/* Allocates a slot for @obj. Returns the handle. */
+/* Uses a slot for @obj, and returns the handle. */
 u64 lnet_handle_add(struct lnet_md_dom *dom, enum lnet_handle_kind kind, void *obj)
 	__must_hold(&dom->lock);
-/* Frees the slot. The handle is stale from now on. */
+/* Frees the slot of a handle. The handle is stale from now on. */
 void lnet_handle_del(struct lnet_md_dom *dom, u64 cookie) __must_hold(&dom->lock);
-/* The object of a handle; NULL: the handle is stale. */
+/* Returns the object of a handle; NULL: the handle is stale. */
 void *lnet_handle_find(const struct lnet_md_dom *dom, u64 cookie) __must_hold(&dom->lock);
 /* 0, -ENOMEM */
 int lnet_md_tables_init(struct lnet *ln);
-/* To be called after all operations have ended. Frees all MDs and MEs, without events. */
+/* Frees all MDs and MEs, without events. All operations have ended. */
 void lnet_md_tables_fini(struct lnet *ln);
 
 /* ---- match.c --------------------------------------------------------------------------------- */
@@ -130,7 +154,7 @@ struct lnet_me {
 	struct lnet_md *md;		/* NULL: matches nothing */
 	u64 cookie, match_bits, ignore_bits;
 	struct lnet_process match;
-	u8 unlink;			/* enum lnet_unlink; LNET_UNLINK: freed with its MD */
+	u8 unlink;	/* enum lnet_unlink; LNET_UNLINK: the ME is freed together with its MD */
 	u8 warned;
 };
 
@@ -139,14 +163,16 @@ enum lnet_portal_type { LNET_PORTAL_UNTYPED, LNET_PORTAL_UNIQUE, LNET_PORTAL_WIL
 struct lnet_portal {			/* all [dom.lock] */
 	struct lnet_md_dom dom;		/* first */
 	u8 type, lazy;
-	struct list_head ignore;	/* MEs with ignore bits: searched first */
+	/* MEs with ignore bits; a message is compared with these first */
+	struct list_head ignore;
 	struct list_head *bucket;	/* the others, by match bits */
-	struct list_head lazy_rx;	/* queued rx, in order of arrival */
+	/* messages (rx) queued on the lazy portal, in order of arrival */
+	struct list_head lazy_rx;
 };
 
-/* Initializes an empty portal. 0, -ENOMEM */
+/* Initializes an empty portal. Returns 0 or -ENOMEM. */
 int lnet_portal_init(struct lnet_portal *portal);
-/* Frees the MEs and the buckets. */
+/* Frees the MEs and the hash buckets of a portal. */
 void lnet_portal_fini(struct lnet_portal *portal);
 /* [lock] Frees @me, whose MD is detached. */
 void lnet_me_free(struct lnet_me *me);
@@ -157,30 +183,41 @@ static inline struct lnet_portal *lnet_portal_of(struct lnet_md_dom *dom)
 }
 
 /*
- * [any sh: the NIDs of a peer change only with all shards locked] Finds the memory of a PUT or GET.
- * Compares rx->{type,portal,match_bits,rlength,offset,src_pid}, and the primary NID of the peer,
- * which becomes rx->initiator. RECEIVE: sets rx->md (reference and threshold taken), rx->offset and
- * rx->mlength. SKIP: *@why is LNET_NO_MATCH or LNET_TOO_LONG. LATER: @rx is queued on the lazy
- * portal (rx->link).
+ * [any shard, because the NIDs of a peer change only with all shards locked] Finds the memory of a
+ * PUT or GET. Compares rx->{type,portal,match_bits,rlength,offset,src_pid}, and the primary NID of
+ * the peer, which becomes rx->initiator. RECEIVE: sets rx->md (reference and threshold taken),
+ * rx->offset and rx->mlength. SKIP: sets *@why to LNET_NO_MATCH or LNET_TOO_LONG. LATER: @rx is
+ * queued on the lazy portal (rx->link).
  */
 enum lnet_verdict lnet_match(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome *why);
-/* [lock] Moves queued requests that fit @me to @taken, in order; without rx->md if too long. */
+/*
+ * [lock] Moves queued requests that fit @me to @taken, in order. If a request is too long, its
+ * rx->md is not set.
+ */
 void lnet_match_lazy(struct lnet_portal *portal, struct lnet_me *me, struct list_head *taken);
-/* No lock held. Passes its verdict to each request of @taken; those without MD end with @why. */
+/*
+ * Passes its verdict to each request of @taken. Requests without rx->md end with @why. No lock
+ * held.
+ */
 void lnet_match_tell(struct lnet *ln, struct list_head *taken, enum lnet_outcome why);
-/* Removes a queued @rx from its portal. False: it was matched meanwhile. */
+/*
+ * Removes the queued message @rx from its portal. False: another thread has matched @rx meanwhile.
+ */
 bool lnet_match_unpark(struct lnet *ln, struct lnet_rx *rx);
-/* No lock held. Drops the queued requests that @ni received (NULL: all). */
+/* Drops the queued requests that @ni received; NULL: those of all NIs. No lock held. */
 void lnet_match_drop_ni(struct lnet_pass *p, struct lnet_ni *ni);
-/* No lock held. Drops requests queued for transaction_timeout. Returns when to call it again. */
+/*
+ * Drops requests that were queued for transaction_timeout. Returns the time of the next call. No
+ * lock held.
+ */
 u64 lnet_match_expire(struct lnet_pass *p);
-/* True if the portal of @md is lazy: all peers share its buffers. */
+/* True if the portal of @md is lazy, so that messages of all peers use its buffers. */
 bool lnet_md_is_pooled(const struct lnet_md *md);
 
 /* ---- event.c --------------------------------------------------------------------------------- */
-/* [lock] As lnet_md_queue(), for a list of events. */
+/* [lock] Does lnet_md_queue() for a list of events. */
 bool lnet_md_queue_list(struct lnet_md *md, struct list_head *evts);
-/* [lock] Queues @e. True: the caller adds @md to p->ready, after it has released the lock. */
+/* [lock] Queues the event @e. True: the caller unlocks @md and then adds it to p->ready. */
 bool lnet_md_queue(struct lnet_md *md, struct lnet_evt *e);
 /* ln->hooks->take_ready(), deliver(), hand_over() */
 void lnet_md_take_ready(struct lnet_pass *p);
