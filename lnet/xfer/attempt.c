@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * An attempt takes a peer credit, then an NI credit, and returns them as its state changes. Waiting
- * attempts queue by class, and may choose their path again. Large requests on routed paths first
- * wait for the large-request limit.
+ * Moves attempts through the queues for credits. An attempt takes a peer credit, then an NI credit,
+ * and returns them as its state changes. Attempts that wait are queued by class, and may choose
+ * their path again. Large requests on routed paths first wait for the large-request limit.
  */
 #include "topology/topology.h"
 #include "path/path.h"
 #include "xfer/xfer.h"
 #include "shard/trace.h"
 
-/* additional credits, which only control messages (pings, session messages, ACKs) may use */
+/*
+ * number of additional credits that only control messages (pings, session messages, ACKs) may use
+ */
 #define CONTROL_EXTRA 2
 
-/* The credits that a state holds, and whether the driver has the attempt. */
+/* For each state of an attempt: its credits, and whether the driver has the attempt. */
 enum {
 #define ASTATE(s, pc, nc, drv, mem) s##_PEER = pc, s##_NI = nc, s##_DRIVER = drv,
 #define AEDGE(a, b)
@@ -20,7 +22,10 @@ enum {
 #undef ASTATE
 #undef AEDGE
 };
-/* Credits that an edge returns (> 0) or takes; @driver: 1 the driver gets it, -1 it is done. */
+/*
+ * A change of state: @peer, @ni: credits that it returns (> 0) or takes (< 0). @driver: 1: the
+ * driver receives the attempt; -1: the driver has completed it.
+ */
 struct edge {
 	u8 legal;
 	s8 peer, ni, driver;
@@ -44,9 +49,10 @@ static bool credit_is_available(s32 credits, u8 cls)
 }
 
 /*
- * True if the large-request limit applies to @att. A router keeps messages that it cannot forward,
- * up to the router credits of their sender, and then reads nothing more from it. A driver completes
- * a message long before the router forwards it; only the reply proves the forwarding.
+ * True if the large-request limit applies to @att. A router stores messages that it cannot forward,
+ * up to the router credits of their sender. Then it reads nothing more from that sender. A driver
+ * completes a message long before the router forwards it; only the reply proves that it was
+ * forwarded.
  */
 static bool takes_turns(const struct lnet_att *att)
 {
@@ -61,7 +67,10 @@ static bool is_turn(const struct lnet_pass *p, const struct lnet_path *path)
 	return !most || path->nr_large < most;
 }
 
-/* Takes or returns the credits of an edge, and wakes no attempt. Constant states are folded. */
+/*
+ * Takes or returns the credits of a change of state, and wakes no attempt. If both states are
+ * constant, the compiler evaluates the table.
+ */
 static __always_inline void att_account(struct lnet_att *att, enum lnet_att_state from,
 					enum lnet_att_state to)
 {
@@ -94,7 +103,10 @@ static __always_inline void att_account(struct lnet_att *att, enum lnet_att_stat
 		lnet_load_sub(path, att, from >= ATT_WIRE);
 }
 
-/* An attempt has a reference to its next hop, unless its operation already has one. */
+/*
+ * Drops the reference of @att to its next hop. If the operation has a reference to the next hop,
+ * the attempt has none.
+ */
 static void next_hop_put(const struct lnet_att *att)
 {
 	if (att->pni != att->op->dst_pni)
@@ -102,9 +114,9 @@ static void next_hop_put(const struct lnet_att *att)
 }
 
 /*
- * @att is about to be given to the driver: draws the request ID, and starts the timeouts. False:
- * @att is FREE now. If the deadline has passed, the request is not sent, and its timer ends it. If
- * the window is full, the request waits for room.
+ * Prepares @att for the driver: draws the request ID, and starts the timeouts. False: @att is FREE
+ * now. If the deadline has passed, the request is not sent, and the timer of the operation ends it.
+ * If the window is full, the request waits for room.
  */
 static bool to_wire(struct lnet_pass *p, struct lnet_att *att)
 {
@@ -122,7 +134,10 @@ static bool to_wire(struct lnet_pass *p, struct lnet_att *att)
 	if (att->path->nr_wire == 1 && list_empty(&att->path->await_reply))
 		att->path->busy_ns = p->now_ns;
 	lnet_op_wire(op);
-	/* Only now: waiting in vain for the credits of a path does not count as a try of it. */
+	/*
+	 * The path counts as tried only now: an attempt that waited for credits of a path and did
+	 * not get them did not try the path.
+	 */
 	op->tried |= 1ULL << att->path->ix;
 	if (unlikely(lnet_path_is_routed(att->path)))
 		op->flags |= LNET_OPF_ROUTED;
@@ -148,9 +163,9 @@ static bool to_wire(struct lnet_pass *p, struct lnet_att *att)
 static void wake_turns(struct lnet_pass *p, struct lnet_path *path);
 
 /*
- * @from is FREE, or the state of the queue that @att has left. @att passes the large-request limit,
- * takes a peer credit and an NI credit, and is added to p->send. If one of these is not available,
- * @att joins the queue for it.
+ * Moves @att towards the driver. @from is FREE, or the state of the queue that @att has left. @att
+ * passes the large-request limit, takes a peer credit and an NI credit, and is added to p->send. If
+ * one of these is not available, @att waits in the queue for it.
  */
 static void advance(struct lnet_pass *p, struct lnet_att *att, enum lnet_att_state from)
 {
@@ -182,12 +197,16 @@ static void advance(struct lnet_pass *p, struct lnet_att *att, enum lnet_att_sta
 		ns->nr_wait++;
 		lnet_rec_att(p, QUEUED, att, 1, (u32)ns->credits);
 	} else if (!to_wire(p, att)) {
-		next_hop_put(att);	/* the loops that call this reuse the peer credit */
+		/* the loops that call advance() use the peer credit for another attempt */
+		next_hop_put(att);
 		wake_turns(p, path);
 	}
 }
 
-/* If an attempt ends in advance(), this loop admits the next: wake_turns() does not recurse. */
+/*
+ * Lets large requests pass the limit. If an attempt ends in advance(), this loop continues with the
+ * next one, so wake_turns() does not recurse.
+ */
 static void serve_turns(struct lnet_pass *p, struct lnet_path *path)
 {
 	struct lnet_att *att;
@@ -265,12 +284,15 @@ static __always_inline void att_move(struct lnet_pass *p, struct lnet_att *att,
 	if (to == ATT_FREE) {
 		wake_turns(p, att->path);
 		next_hop_put(att);
-		/* @ni and @pni stay: a driver may read them, see cancel_one() */
+		/* @ni and @pni do not change, because a driver may read them: see cancel_one() */
 		att->path = NULL;
 	}
 }
 
-/* The two edges that all requests take are constants for the compiler. */
+/*
+ * Changes the state of @att. All requests make two of the changes. These two are constants for the
+ * compiler.
+ */
 void lnet_att_move(struct lnet_pass *p, struct lnet_att *att, enum lnet_att_state to)
 {
 	if (att->state == ATT_WIRE && to == ATT_AWAIT_REPLY)
@@ -308,7 +330,11 @@ void lnet_att_enter(struct lnet_pass *p, struct lnet_att *att, struct lnet_path 
 
 /* ---- another path for attempts that wait; operations lose their binding --------------------- */
 
-/* Waiting costs no try. @att ends if another attempt is live; a lone hedge stays a hedge. */
+/*
+ * @att waits for credits, and leaves its queue to choose a path again. This costs no try. If
+ * another attempt of @op is live, @att ends. If @att is a hedge and the only attempt, the new
+ * attempt is also a hedge.
+ */
 void lnet_op_reselect(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
 {
 	bool copy = lnet_att_is_hedge(att);
@@ -335,9 +361,10 @@ void lnet_op_reselect_ni(struct lnet_pass *p, struct lnet_op *op, void *ni)
 }
 
 /*
- * The peer drops a reply from an NI that it does not know yet. It proves new NIDs of this node by
- * pings to old ones, so the pinged NI sends these replies until it stops. A peer without the
- * extension accepts a reply from any NI.
+ * True if @op is a reply to a ping that proves a NID of this node. The peer drops a reply from an
+ * NI that it does not know yet. It proves new NIDs of this node by pings to known NIDs. So the
+ * pinged NI sends such replies until it stops. A peer without the extension accepts a reply from
+ * any NI.
  */
 static bool is_proof(const struct lnet_op *op)
 {
@@ -347,9 +374,10 @@ static bool is_proof(const struct lnet_op *op)
 }
 
 /*
- * The list omits a removed NI, and the list of a stock peer also a drained one. A request from such
- * an NI matches no buffer of a stock peer, because the peer compares primary NIDs. A ping tests the
- * interface to which it is bound, so it cannot use another one.
+ * The ping info of this node does not list a removed NI. For a stock peer, it does not list a
+ * drained NI either. A request from such an NI matches no buffer of a stock peer, because the peer
+ * compares primary NIDs. A ping tests the interface to which it is bound, so it cannot use another
+ * one.
  */
 bool lnet_op_source_leaves(const struct lnet_op *op)
 {
@@ -365,8 +393,9 @@ bool lnet_op_source_leaves(const struct lnet_op *op)
 }
 
 /*
- * An untracked request with a given source stays bound, because stock nodes match it by its source.
- * A removed NI is an exception, as multi-rail peers match requests from any NI.
+ * An untracked request with a given source stays bound to the source, because stock nodes match the
+ * request by it. If the source NI was removed, the request does not stay bound, because multi-rail
+ * peers match requests from any NI.
  */
 bool lnet_op_unbind(struct lnet_op *op)
 {
@@ -398,7 +427,7 @@ bool lnet_op_avoid(struct lnet_pass *p, struct lnet_op *op, bool by_ni)
 	if (path->first_hop->suspect_ns)
 		path = path->first_hop;
 	chosen = lnet_op_choose(p, op);
-	/* better is another NI, or a path that does not use the suspect one */
+	/* a path is better if it uses another NI, or does not use the suspect path */
 	if (chosen &&
 	    (by_ni ? chosen->ni == path->ni : chosen == path || chosen->first_hop == path))
 		return false;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Aborts the operations of a peer, an MD or the node; cancels attempts that drivers have. */
+/*
+ * Aborts the operations of a peer, of an MD or of the node, and cancels attempts that drivers have.
+ */
 #include "shard/shard.h"
 #include "topology/topology.h"
 #include "xfer/xfer.h"
@@ -60,7 +62,8 @@ static void cancel_one(struct lnet_pass *p, struct lnet_op *op, struct lnet_att 
 
 	lnet_enter(p, op->sh);
 	reported = atomic_read(&att->reports);
-	if (reported & LNET_REPORT_TWICE)	/* POSTED may be from the first of two sends */
+	/* if a fault rule sends @att twice, the first send may have set POSTED */
+	if (reported & LNET_REPORT_TWICE)
 		reported &= LNET_REPORT_DONE;
 	take = (att->state == ATT_WIRE || att->state == ATT_POSTED) && !reported &&
 	       (lnet_op_is_over(op) || p->now_ns >= att->deadline_ns || !lnet_ni_usable(att->ni) ||
@@ -70,14 +73,14 @@ static void cancel_one(struct lnet_pass *p, struct lnet_op *op, struct lnet_att 
 		return;
 	}
 	delayed = READ_ONCE(att->flags) & LNET_ATTF_DELAYED;
-	if (delayed) {	/* a fault rule has it, not the driver */
+	if (delayed) {	/* a delay rule has @att, not the driver */
 		att->lnd[0] = att->lnd[1] = NULL;
 		WRITE_ONCE(att->flags, 0);
 		list_del_init(&att->link);
 	}
 	ni = att->ni;
 	pni = att->pni;
-	lnet_ni_get(ni);	/* @att may be completed while the driver cancels it */
+	lnet_ni_get(ni);	/* another thread may complete @att while the driver cancels it */
 	lnet_peer_ni_hold(pni);
 	lnet_leave(p);
 	if (delayed)

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The header and the payload of an attempt, as drivers read them. */
+/* The header and the payload of an attempt. Drivers read both. */
 #include "memory/memory.h"
 #include "xfer/xfer.h"
 #include "shard/hooks.h"
 
-/* Bits of op->wire_bits, which are set before a driver reads the header. */
+/* Bits of op->wire_bits. The core sets them before a driver reads the header. */
 enum { WIRE_HANDLE = 1, WIRE_MARK = 2, WIRE_FORWARD = 4, WIRE_URGENT = 8, WIRE_ONCE = 16 };
 
 /*
- * True if neither end retransmits @op after its connection was lost. If @op is an ACK or a REPLY,
- * the peer retries its request only if that is tracked (LNET_KIND_REPLY) or a ping (@op->sbuf).
+ * True if neither this node nor the peer retransmits @op after the loss of its connection. If @op
+ * is an ACK or a REPLY, the peer retries only a tracked request (LNET_KIND_REPLY) or a ping
+ * (@op->sbuf).
  */
 static bool is_sent_once(const struct lnet_op *op)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The life of an operation: its state and timer, unresponsive paths and hedges, end and events. */
+/*
+ * The lifetime of an operation: its states and timer, checks of unresponsive paths, hedges, its end
+ * and events.
+ */
 #include "base/base.h"
 #include "shard/shard.h"
 #include "topology/topology.h"
@@ -8,16 +11,25 @@
 #include "xfer/xfer.h"
 #include "shard/trace.h"
 
-/* time from the deadline of an attempt to its cancellation, if a driver has it */
+/* time from the deadline of an attempt until the core cancels it, if a driver has it */
 #define ABORT_GRACE_NS 5000000ULL
 #define ABORT_REPEAT_NS 10000000ULL
-/* Time from hand-over to a driver to the first check of the attempt; most have ended by then. */
+/*
+ * Time from the hand-over to a driver to the first check of an attempt. Most attempts have ended by
+ * then.
+ */
 #define QUEUED_NS 4000000ULL
-/* response timeouts until a reply is overdue, or a hedge of a silent path needs no hedge budget */
+/*
+ * number of response timeouts after which a reply is overdue, or a hedge for an unresponsive path
+ * needs no hedge budget
+ */
 #define OVERDUE_TIMES 16
-/* Most hedges of an operation. One is not enough: a second path may fail before the reply. */
+/*
+ * Most hedges of an operation. One hedge is not enough, because its path may also fail before the
+ * reply.
+ */
 #define HEDGES_MAX 3
-/* The next check follows after 1/LATE_PART of the time without response. */
+/* If a path gave no response for a time T, the next check follows after T / LATE_PART. */
 #define LATE_PART 8
 
 #define STATE(s)
@@ -67,7 +79,10 @@ static bool is_out(const struct lnet_att *att)
 
 /* ---- the timer ------------------------------------------------------------------------------- */
 
-/* While an attempt that may not be retransmitted awaits its reply, only op->deadline_ns counts. */
+/*
+ * Returns the next time at which @att needs a check. If @att awaits its reply and may not be
+ * retransmitted, there is none: only op->deadline_ns applies.
+ */
 static u64 att_next(const struct lnet_pass *p, const struct lnet_att *att)
 {
 	if (!lnet_att_is_live(att))
@@ -89,7 +104,10 @@ static u64 op_next(const struct lnet_pass *p, const struct lnet_op *op)
 	return next;
 }
 
-/* A timer that expires too early computes the time again. */
+/*
+ * Never moves the timer to a later time. If the timer expires too early, the next time is computed
+ * again.
+ */
 void lnet_op_arm(struct lnet_pass *p, struct lnet_op *op)
 {
 	u64 next = op_next(p, op);
@@ -110,7 +128,7 @@ void lnet_op_arm_later(struct lnet_pass *p, struct lnet_op *op, u64 next_ns)
 
 void lnet_op_note_unknown(struct lnet_op *op)
 {
-	/* the receiver rejects every attempt of the request with these outcomes */
+	/* after these outcomes, the receiver also rejects all other attempts of the request */
 	bool rejected = op->outcome == LNET_NO_MATCH || op->outcome == LNET_TOO_LONG ||
 			op->outcome == LNET_NOT_PERMITTED;
 
@@ -118,14 +136,20 @@ void lnet_op_note_unknown(struct lnet_op *op)
 		op->flags |= LNET_OPF_UNKNOWN;
 }
 
-/* For an attempt in ATT_WIRE, the outcome from the driver decides. */
+/*
+ * Notes that the delivery of @op is unknown if an attempt was handed to the fabric. For an attempt
+ * in ATT_WIRE, the outcome from the driver decides later.
+ */
 void lnet_op_note_abort(struct lnet_op *op)
 {
 	if (is_awaiting_reply(&op->first) || is_awaiting_reply(op->hedge))
 		op->flags |= LNET_OPF_UNKNOWN;
 }
 
-/* The deadline of @op has passed. If its delivery is unknown, paths without a reply lose health. */
+/*
+ * The deadline of @op has passed. If its delivery is unknown, the paths of its attempts without a
+ * reply lose health.
+ */
 static void op_deadline(struct lnet_pass *p, struct lnet_op *op)
 {
 	struct lnet_att *att;
@@ -162,8 +186,9 @@ u64 lnet_op_response_timeout(const struct lnet_pass *p, const struct lnet_op *op
 }
 
 /*
- * Time without response after which a path counts as broken: OVERDUE_TIMES the response timeout. It
- * is less on a slow path, so that one attempt timeout is enough for a request and its hedges.
+ * Returns the time without response after which a path counts as broken: OVERDUE_TIMES the response
+ * timeout. On a slow path the time is shorter, so that one attempt timeout is enough for a request
+ * and its hedges.
  */
 static u64 dead_after(const struct lnet_pass *p, const struct lnet_op *op, u64 patience_ns)
 {
@@ -172,7 +197,10 @@ static u64 dead_after(const struct lnet_pass *p, const struct lnet_op *op, u64 p
 	return max(patience_ns, min(OVERDUE_TIMES * patience_ns, div64_u64(op->timeout_ns, tries)));
 }
 
-/* A router may fail and lose a message although the path responds: there, round trips decide. */
+/*
+ * Returns the time after which a reply is overdue. A router may fail and lose a message although
+ * the path responds. So on a routed path, the time depends on round-trip times.
+ */
 static u64 overdue_after(const struct lnet_pass *p, const struct lnet_op *op,
 			 const struct lnet_path *path)
 {
@@ -185,7 +213,9 @@ static u64 overdue_after(const struct lnet_pass *p, const struct lnet_op *op,
 }
 
 /*
- * The best path other than that of @att, in any state. NULL: none. A peer that is not multi-rail
+ * * Returns the best path other than that of @att, also if it is suspect or down. NULL: there is
+ * none.
+ A peer that is not multi-rail
  * sees one NI, so all attempts of a request to it use the same NI.
  */
 static struct lnet_path *other_path(struct lnet_pass *p, const struct lnet_op *op,
@@ -202,7 +232,10 @@ static struct lnet_path *other_path(struct lnet_pass *p, const struct lnet_op *o
 	return path == att->path ? NULL : path;
 }
 
-/* A path for a hedge, or NULL. A suspect path must have later liveness than that of @silent. */
+/*
+ * Returns a path for a hedge, or NULL. The function returns a suspect path only if its liveness is
+ * later than that of the path of @silent.
+ */
 static struct lnet_path *copy_path(struct lnet_pass *p, const struct lnet_op *op,
 				   const struct lnet_att *silent)
 {
@@ -219,7 +252,10 @@ static bool lives_since(const struct lnet_path *path, const struct lnet_att *sil
 	return path && !path->suspect_ns && path->liveness_ns >= silent->posted_ns;
 }
 
-/* Sends a hedge on @path, in addition to @silent. @free: the hedge budget does not limit it. */
+/*
+ * Sends a hedge on @path in addition to the attempt @silent. @free: the hedge budget does not limit
+ * the hedge.
+ */
 static void send_hedge(struct lnet_pass *p, struct lnet_att *silent, struct lnet_path *path,
 		       bool free)
 {
@@ -250,8 +286,9 @@ static void send_hedge(struct lnet_pass *p, struct lnet_att *silent, struct lnet
 }
 
 /*
- * Time to the next check of a path without response since @since_ns. Checks become rarer, and are
- * rarest if @op may not be hedged, because they can then only make the path suspect.
+ * Returns the time until the next check of a path that gave no response since @since_ns. The longer
+ * the path gives no response, the rarer are the checks. They are rarest if @op may not be hedged,
+ * because a check can then only make the path suspect.
  */
 static u64 look_again_ns(const struct lnet_pass *p, const struct lnet_op *op, u64 after_ns,
 			 u64 since_ns)
@@ -261,7 +298,7 @@ static u64 look_again_ns(const struct lnet_pass *p, const struct lnet_op *op, u6
 	return max(after_ns, may_hedge(p, op) ? ns / LATE_PART : ns);
 }
 
-/* The suspect timestamp of @path, or of its first-hop path; 0: both are healthy. */
+/* Returns the later suspect timestamp of @path and its first-hop path; 0: neither is suspect. */
 static u64 silent_ns(const struct lnet_path *path)
 {
 	return max(path->suspect_ns, path->first_hop->suspect_ns);
@@ -290,10 +327,10 @@ static bool lost_elsewhere(const struct lnet_op *op, const struct lnet_att *att)
 
 /*
  * The path of @att responds, but @att got no reply. After overdue_after(), long before the attempt
- * timeout, a hedge is sent on another path. If that path is closed, or an idempotent request has no
- * other path, the hedge uses the path of @att. A cumulative ACK is sent on the path of the last
- * request, and is lost if that path fails. A hedge requests it again: already after the response
- * timeout if a path became suspect since.
+ * timeout, the node sends a hedge on another path. If that path is closed, or an idempotent request
+ * has no other path, the hedge uses the path of @att. A peer sends a cumulative ACK on the path of
+ * the last request; the ACK is lost if that path fails. A hedge requests the ACK again. If a path
+ * became suspect since the hand-over, the hedge is sent after only one response timeout.
  */
 static void look_at_overdue(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att,
 			    u64 after, u64 next_ns)
@@ -316,7 +353,10 @@ static void look_at_overdue(struct lnet_pass *p, struct lnet_op *op, struct lnet
 		send_hedge(p, att, path, false);
 }
 
-/* The last hand-over of @att or liveness of its path; with a driver, also of the first-hop path. */
+/*
+ * Returns the latest time of the hand-over of @att and liveness of its path. While a driver has
+ * @att, liveness of the first-hop path also counts.
+ */
 static u64 progress_ns(const struct lnet_att *att)
 {
 	u64 ns = max(is_out(att) ? att->posted_ns : 0, att->path->liveness_ns);
@@ -324,17 +364,20 @@ static u64 progress_ns(const struct lnet_att *att)
 	return att->state == ATT_AWAIT_REPLY ? ns : max(ns, att->path->first_hop->liveness_ns);
 }
 
-/* As progress_ns(), but liveness of the path is no progress of an attempt awaiting a reply. */
+/*
+ * Like progress_ns(), but if @att awaits its reply, liveness of the path does not count as progress
+ * of @att.
+ */
 static u64 idle_since(const struct lnet_att *att)
 {
 	return att->state == ATT_AWAIT_REPLY ? att->posted_ns : progress_ns(att);
 }
 
 /*
- * Both attempts are in flight. If the later one is also overdue and another path responds, one of
- * them ends to make room for a hedge. That is the older, or the only one that its driver has
- * completed. Returns the other; NULL: both stay. The path is not penalized, because the reply may
- * be in flight.
+ * Both attempts of @op are in flight. If the later attempt is also overdue and another path
+ * responds, the function ends one attempt, so that a hedge can be sent. It ends the older one; if
+ * the driver has completed only one of them, it ends that one. Returns the remaining attempt; NULL:
+ * none was ended. The path is not penalized, because the reply may be in flight.
  */
 static struct lnet_att *hedge_make_room(struct lnet_pass *p, struct lnet_op *op)
 {
@@ -359,7 +402,10 @@ static struct lnet_att *hedge_make_room(struct lnet_pass *p, struct lnet_op *op)
 	return stays;
 }
 
-/* Checks whether the path of an attempt is unresponsive, and sets the time of the next check. */
+/*
+ * Checks whether the path of an attempt of @op is unresponsive, and sets the time of the next
+ * check.
+ */
 static void look_at_silence(struct lnet_pass *p, struct lnet_op *op)
 {
 	bool one = lnet_att_is_live(&op->first), two = one && lnet_att_is_live(op->hedge);
@@ -380,7 +426,7 @@ static void look_at_silence(struct lnet_pass *p, struct lnet_op *op)
 		look_at_overdue(p, op, att, after, since + after);
 		return;
 	}
-	/* the path is suspect, and the first-hop path if it gave no response either */
+	/* mark the path as suspect; also the first-hop path, if that gave no response either */
 	path = att->path;
 	first_hop = path->first_hop;
 	if (!path->suspect_ns)
@@ -437,7 +483,10 @@ void lnet_op_timer(struct lnet_pass *p, struct lnet_op *op)
 			look_at_silence(p, op);
 	}
 	if (!lnet_op_is_over(op)) {
-		/* a cancel that its driver has not completed is repeated later */
+		/*
+		 * if the driver has not completed the attempt after a cancel, the timer repeats the
+		 * cancel
+		 */
 		next = op_next(p, op);
 		lnet_timer_set(&p->sh->wheel, &op->timer,
 			       next > p->now_ns ? next : p->now_ns + ABORT_REPEAT_NS);
@@ -447,7 +496,10 @@ void lnet_op_timer(struct lnet_pass *p, struct lnet_op *op)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* Writes all fields but those of lnet_md_post(), because a pooled event has old values. */
+/*
+ * Writes all fields of the event except those that lnet_md_post() writes, because a pooled event
+ * has old values.
+ */
 static void fill_event(const struct lnet_op *op, struct lnet_evt *e, enum lnet_event_kind kind)
 {
 	struct lnet_event *ev = &e->ev;
@@ -547,7 +599,7 @@ static void op_done(struct lnet_pass *p, struct lnet_op *op)
 void lnet_op_unpin(struct lnet_pass *p, struct lnet_op *op)
 {
 	op->pins--;
-	/* neither drivers nor receives use the memory: its ownership returns to the caller */
+	/* No driver and no receive uses the memory, so buffer ownership returns to the caller. */
 	if (op->state == OP_CANCEL && !op->nr_held && !op->pins &&
 	    lnet_rec_value(op->sh, list_empty(&op->receives)))
 		op_done(p, op);
@@ -598,7 +650,7 @@ void lnet_op_replied(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *
 		att = lnet_att_is_live(op->hedge) && op->hedge->path == via ? op->hedge : NULL;
 	lnet_rec_via(p, REPLIED, op, via);
 	if (via) {
-		/* a cumulative ACK is delayed, so it does not measure the path */
+		/* the peer delays a cumulative ACK, so its time does not measure the path */
 		bool prompt = att && op->tries == 1 && !lnet_op_is_acked_unseen(op);
 
 		lnet_path_alive(p->sh, via, p->now_ns, prompt ? p->now_ns - att->posted_ns : 0);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Request IDs: (session ID, sequence) with a session, else (instance, slot); states of sessions. */
+/*
+ * Request IDs, and the states of sessions. A request ID is (session ID, sequence) with a session,
+ * else (instance number, slot).
+ */
 #include <lnet/hash.h>
 #include "base/base.h"
 #include "shard/shard.h"
@@ -13,13 +16,13 @@
 #define SLOT_BITS 24
 #define TAG_BITS (62 - SLOT_BITS)
 #define SLOT_FIRST 16U
-#define COOKIE_MD 1ULL		/* low two bits of an object cookie, as in other nodes */
+#define COOKIE_MD 1ULL	/* low two bits of an object cookie; other nodes use the same value */
 
 /* ---- tracked requests: exactly-once.md rules 3 and 4 ----------------------------------------- */
 
 /*
- * Rule 4: newest - highest replied < 2 W, because the receiver rejects sequences beyond H + 2 W.
- * Fewer than W requests are unfinished, so the others were aborted.
+ * Rule 4: newest - highest replied < 2 W, because the receiver rejects sequences beyond H + 2 W. If
+ * this bound is reached, requests were aborted, because fewer than W are unfinished.
  */
 bool lnet_window_stuck(const struct lnet_txwin *tx)
 {
@@ -45,7 +48,7 @@ bool lnet_window_is_unresponsive(const struct lnet_pass *p, const struct lnet_tx
 }
 
 /*
- * The delivery of a request is unknown if it was retransmitted before its rejection was received
+ * If a request was retransmitted before the sender received its rejection, its delivery is unknown
  * (rule 11). So the sender ends a session before the receiver may drop its window.
  */
 bool lnet_window_stale(const struct lnet_pass *p, const struct lnet_txwin *tx)
@@ -78,7 +81,10 @@ bool lnet_op_draw_id(struct lnet_pass *p, struct lnet_op *op)
 	return true;
 }
 
-/* Requests that wait for room need another session, which session.c opens. */
+/*
+ * If requests wait for room that the window cannot provide, they need another session, which
+ * session.c opens.
+ */
 static void check_stuck(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	if (unlikely(lnet_window_stuck(&peer->tx)) && !list_empty(&peer->winwait) &&
@@ -113,7 +119,7 @@ struct lnet_op *lnet_op_by_id(struct lnet_peer *peer, const struct lnet_handle *
 
 	if (likely(h->cookie[0] == tx->session_id && tx->session_id))
 		return seq < tx->oldest || seq >= tx->next ? NULL : tx->op[seq & (tx->cap - 1)];
-	/* of an expired session; only requests to @peer are compared */
+	/* requests of an expired session; only those to @peer are compared */
 	list_for_each_entry(op, &peer->expired, expired)
 		if (op->wire.cookie[0] == h->cookie[0] && lnet_op_seq(op) == seq)
 			return op;
@@ -136,7 +142,9 @@ void lnet_confirm_again(struct lnet_pass *p, struct lnet_peer *peer)
 		lnet_timer_set(&p->sh->wheel, &peer->timer, p->now_ns);
 }
 
-/* @op has finished: its sequence is never used again, and waiting requests may get IDs. */
+/*
+ * @op has finished. Its sequence is never used again, and requests that wait for room may get IDs.
+ */
 static void window_finish(struct lnet_pass *p, struct lnet_op *op)
 {
 	struct lnet_peer *peer = op->peer;
@@ -144,7 +152,7 @@ static void window_finish(struct lnet_pass *p, struct lnet_op *op)
 
 	if (op->wire.cookie[0] != tx->session_id || !tx->session_id)
 		return;
-	/* with these outcomes, the receiver has received the sequence */
+	/* these outcomes show that the receiver has received the sequence */
 	if (likely(op->outcome == LNET_OK) || op->outcome == LNET_NO_MATCH ||
 	    op->outcome == LNET_TOO_LONG || op->outcome == LNET_NOT_PERMITTED ||
 	    op->outcome == LNET_REPLY_DISCARDED) {
@@ -166,9 +174,13 @@ static void window_finish(struct lnet_pass *p, struct lnet_op *op)
 	check_stuck(p, peer);
 }
 
-#define AWAITED_MAX 1024U	/* room made before the size of the window is known */
+/* most requests for which there is room before the size of the window is known */
+#define AWAITED_MAX 1024U
 
-/* True if @tx lacks room for @nr + 1 requests. All that wait are sent when the session begins. */
+/*
+ * True if @tx lacks room for @nr + 1 requests. Without a session, room is needed for all requests
+ * that wait, because all are sent when the session begins.
+ */
 static bool short_of_room(const struct lnet_txwin *tx, unsigned int nr)
 {
 	if (!tx->session_id)
@@ -192,7 +204,7 @@ void lnet_window_grow(struct lnet_pass *p, struct lnet_peer_ni *pni, unsigned in
 		lnet_enter_pni(p, pni);
 		if (!table)
 			return;
-		tx = &pni->peer->tx;	/* @pni may have changed its peer */
+		tx = &pni->peer->tx;	/* @pni may belong to another peer now */
 		if (tx->cap * 2 == cap) {
 			for (seq = tx->oldest; seq < tx->next; seq++)
 				table[seq & (cap - 1)] = tx->op[seq & (tx->cap - 1)];
@@ -210,7 +222,7 @@ void lnet_window_expire(struct lnet_peer *peer)
 	struct lnet_op *op;
 	u64 seq;
 
-	/* requests in flight keep their request IDs, so that replies in flight find them */
+	/* requests in flight keep their request IDs, so that late replies find them */
 	for (seq = tx->oldest; seq < tx->next; seq++) {
 		op = tx->op[seq & (tx->cap - 1)];
 		if (op)
@@ -262,10 +274,10 @@ int lnet_slots_prealloc(struct lnet *ln)
 	if (!table)
 		return -ENOMEM;
 	spin_lock(&ln->slot_lock);
-	if (ln->nr_slots == seen) {	/* no other thread has replaced the table */
+	if (ln->nr_slots == seen) {	/* no other thread has replaced the table of slots */
 		if (seen)
 			memcpy(table, ln->slots, seen * sizeof(*table));
-		/* free slots are chained by index + 1 */
+		/* each free slot has the index of the next free slot, plus 1 */
 		for (i = seen; i < nr; i++)
 			table[i].next = i + 1 < nr ? i + 2 : ln->slot_free;
 		swap(ln->slots, table);
@@ -279,9 +291,10 @@ int lnet_slots_prealloc(struct lnet *ln)
 }
 
 /*
- * Only the target of a request and the routers on the path know the tag in the handle. So no other
- * node can send a reply in the name of the target. The tag is the number of uses, permuted by a
- * Feistel network of three rounds with a secret key. So no handle is used twice.
+ * Returns the tag in the wire handle of an untracked request. Only the target of the request and
+ * the routers on the path know the tag. So no other node can send a reply in the name of the
+ * target. The tag is the number of uses of the slot, permuted by a Feistel network of three rounds
+ * with a secret key. So no handle is used twice.
  */
 static u64 handle_tag(const struct lnet *ln, u32 slot, u64 gen)
 {
@@ -360,7 +373,7 @@ void lnet_op_free_id(struct lnet_pass *p, struct lnet_op *op)
 
 /* ---- the state of a session; service/session.c sends pings and session open requests --------- */
 
-/* requests that get no reply cause at most one ping in this time */
+/* shortest time between two pings that requests without reply cause */
 #define DOUBT_PAUSE_NS 1000000000ULL
 
 static const u8 edges[LNET_NR_SESSION_STATES][LNET_NR_SESSION_STATES] = {
@@ -383,7 +396,10 @@ bool lnet_session_is_open(const struct lnet_peer *peer)
 	return peer->session_state == SESSION_OPEN || peer->session_state == SESSION_DOUBT;
 }
 
-/* If discovery_wait is set, requests to a peer that was never discovered wait for discovery. */
+/*
+ * Starts session negotiation. If discovery_wait is set, requests to a peer that was never
+ * discovered wait for discovery.
+ */
 static void negotiate_anew(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	if (!peer->disc.had_round && READ_ONCE(p->ln->tun.discovery_wait))
@@ -396,7 +412,7 @@ bool lnet_session_is_ready(struct lnet_pass *p, struct lnet_peer *peer)
 	const struct lnet_txwin *tx = &peer->tx;
 
 	if (likely(peer->session_state == SESSION_OPEN)) {
-		/* a session that can carry no further requests ends, or is in doubt */
+		/* if a session can have no further requests, it ends, or is in doubt */
 		if (unlikely(lnet_window_stale(p, tx) || lnet_window_spent(tx)))
 			lnet_session_expire(p, peer, tx->session_id);
 		else if (unlikely(lnet_window_stuck(tx)))
@@ -427,7 +443,8 @@ void lnet_session_expire(struct lnet_pass *p, struct lnet_peer *peer, u64 sessio
 	peer->plain_before = 0;
 	peer->session_next_ns = 0;
 	negotiate_anew(p, peer);
-	while (!list_empty(&peer->winwait)) {	/* without request ID: they await a session */
+	/* operations in @winwait have no request ID, so they wait for a new session */
+	while (!list_empty(&peer->winwait)) {
 		struct lnet_op *op = list_first_entry(&peer->winwait, struct lnet_op, link);
 
 		list_del_init(&op->link);
@@ -440,10 +457,10 @@ void lnet_session_expire(struct lnet_pass *p, struct lnet_peer *peer, u64 sessio
 /* ---- doubt: has the peer restarted? ---------------------------------------------------------- */
 
 /*
- * A peer that has restarted rejects a request of its earlier session. If the request was
- * retransmitted before, its delivery is unknown (exactly-once rule 11). So requests wait for a
- * ping, which shows whether the peer is a stock node, and for a session open request, which returns
- * the instance.
+ * A path of @peer lost its connections. If the peer has restarted, it rejects a request of its
+ * earlier session. If that request was retransmitted before, its delivery is unknown (exactly-once
+ * rule 11). So new requests wait for a ping and a session open request. The ping shows whether the
+ * peer is a stock node now; the session open request returns the instance number.
  */
 void lnet_session_path_lost(struct lnet_pass *p, struct lnet_peer *peer)
 {
@@ -462,8 +479,8 @@ void lnet_session_path_lost(struct lnet_pass *p, struct lnet_peer *peer)
 }
 
 /*
- * A stock node that has taken the place of a peer with the extension drops tracked requests without
- * a reply, but replies to a ping. A restarted peer with the extension rejects them.
+ * A stock node may have replaced a peer with the extension. It drops tracked requests without a
+ * reply, but replies to a ping. A restarted peer with the extension rejects tracked requests.
  */
 void lnet_session_doubt(struct lnet_pass *p, struct lnet_peer *peer)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Operations in flight: start, choice of a path, completed attempts, retransmission. */
+/* Sends operations: their start, the choice of a path, the results of attempts, retransmission. */
 #include "base/base.h"
 #include "shard/shard.h"
 #include "topology/topology.h"
@@ -9,7 +9,10 @@
 #include "shard/hooks.h"
 #include "shard/trace.h"
 
-/* Tries to allocate a slot before a request fails: other threads may take the new slots. */
+/*
+ * number of times that a request tries to allocate a slot before it fails; other threads may take
+ * the new slots
+ */
 #define SLOT_TRIES 16
 
 /* ---- start ----------------------------------------------------------------------------------- */
@@ -41,12 +44,18 @@ void lnet_op_try(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *path
 	if (!path)
 		lnet_rec_op(p, TRY, op, 0, 0);
 	lnet_op_set_state(op, OP_TRY);
-	/* tracked if there is a session, unless the delivery of an untracked attempt is unknown */
+	/*
+	 * The request is tracked if there is a session. If the delivery of an untracked attempt is
+	 * unknown, it remains untracked.
+	 */
 	if (op->kind == LNET_KIND_USER && !lnet_op_is_tracked(op) &&
 	    !(op->flags & LNET_OPF_UNKNOWN) &&
 	    lnet_rec_value(op->sh, lnet_session_is_open(op->peer)))
 		lnet_op_set_id(op, ID_DUE);
-	/* no slot is free: tries again in 1 ms, as the next lnet_enter() allocates slots */
+	/*
+	 * If no slot is free, the operation tries again in 1 ms: the next lnet_enter() allocates
+	 * slots.
+	 */
 	if (op->id_state == ID_NONE && expects_reply(op) &&
 	    lnet_rec_value(p->sh, lnet_slot_take(p->ln, op))) {
 		lnet_op_set_state(op, OP_BACKOFF);
@@ -63,7 +72,7 @@ void lnet_op_try(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *path
 		return;
 	}
 	lnet_att_enter(p, &op->first, path);
-	/* in ATT_WIRE, to_wire() has set the timer */
+	/* if the attempt is in ATT_WIRE, to_wire() has set the timer */
 	if (op->state == OP_TRY && op->first.state != ATT_WIRE)
 		lnet_op_arm(p, op);
 }
@@ -87,7 +96,7 @@ void lnet_op_start(struct lnet_pass *p, struct lnet_op *op)
 		return;
 	}
 	if (op->md && lnet_op_is_request(op) && lnet_rec_value(sh, lnet_md_aborted(op->md))) {
-		/* the walk of lnet_ops_md_aborted() may have missed @op */
+		/* the walk of lnet_ops_md_aborted() may have been before @op was in the list */
 		lnet_op_finish(p, op, LNET_UNLINKED);
 		return;
 	}
@@ -103,8 +112,7 @@ void lnet_op_start(struct lnet_pass *p, struct lnet_op *op)
 }
 
 /*
- * Starts the operations that the pass has created under a shard lock. The pass has left the shard
- * now.
+ * Starts the operations that the pass has created under a shard lock. The pass holds no lock now.
  */
 void lnet_pass_starts(struct lnet_pass *p)
 {
@@ -113,14 +121,17 @@ void lnet_pass_starts(struct lnet_pass *p)
 		struct lnet_peer *peer;
 
 		list_del_init(&op->link);
-		/* A discovery ping has a long reply; without memory, it still tests the path. */
+		/*
+		 * A discovery ping has a long reply. Without memory for the reply, the ping still
+		 * tests the path.
+		 */
 		if (unlikely(op->type == LNET_OP_GET && !op->md && !op->sink)) {
 			lnet_leave(p);
 			op->sbuf = lnet_sbuf_new(op->len);
 			op->sink = op->sbuf ? &op->sbuf->frag : &op->sh->junk_frag;
 			op->len = min_t(u32, op->len, op->sink->len);
 		}
-		/* Since @op was made, @dst_pni may have changed its shard or its peer. */
+		/* @dst_pni may have another shard or peer than when @op was created. */
 		lnet_enter_pni(p, op->dst_pni);
 		op->sh = p->sh;
 		peer = op->dst_pni->peer;
@@ -176,7 +187,7 @@ int lnet_op_submit(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_ni 
 	unsigned int tries = SLOT_TRIES;
 	int err;
 
-	/* If there is a session, the request gets its ID from the session. */
+	/* If there is a session, the request gets its ID from the session, and needs no slot. */
 	while ((op->kind != LNET_KIND_USER || !lnet_session_is_open(pni->peer)) &&
 	       expects_reply(op) && lnet_slot_take(p->ln, op)) {
 		lnet_leave(p);
@@ -204,8 +215,9 @@ static unsigned int op_nr_resends(const struct lnet_op *op)
 }
 
 /*
- * Retries on an untried path at once. Otherwise the tries left share the time left. The pause is at
- * most min_recovery_ping_interval for urgent requests, and after an attempt that cost no try.
+ * Retries @op. On an untried path it retries at once. Otherwise it pauses, so that the remaining
+ * tries divide the remaining time equally. For an urgent request, and after an attempt that cost no
+ * try, the pause is at most min_recovery_ping_interval.
  */
 static void send_again(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcome how,
 		       bool unsent)
@@ -218,13 +230,13 @@ static void send_again(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcom
 	op->flags &= ~LNET_OPF_HEDGE;
 	lnet_rec_via(p, RESEND, op, path);
 	if (path && !(op->tried & 1ULL << path->ix)) {
-		/* a second choice might return a path that was tried */
+		/* use @path: if lnet_op_try() selected again, it might choose a tried path */
 		lnet_op_try(p, op, path);
 		return;
 	}
 	/*
-	 * An operator waits for an urgent request, so the request ends if its last path rejects it
-	 * or has no route.
+	 * An operator waits for an urgent request. So the request ends if the peer rejects it on
+	 * the last path, or if there is no route.
 	 */
 	if (op_is_stuck(p, op, NULL) || (op->kind == LNET_KIND_URGENT &&
 				      (op->unconnected & LNET_ATTF_REJECTED ||
@@ -247,7 +259,7 @@ bool lnet_op_may_resend(const struct lnet_pass *p, const struct lnet_op *op, boo
 }
 
 /*
- * An attempt of @op on @path, which is FREE now, ended with @how. If no other attempt runs, retries
+ * An attempt of @op on @path ended with @how, and is FREE now. If no other attempt is live, retries
  * or ends @op. @unsent: the attempt costs no try.
  */
 static void attempt_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *path,
@@ -261,7 +273,7 @@ static void attempt_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_
 		lnet_op_note_unknown(op);
 	if (lnet_op_is_over(op) || lnet_att_is_live(&op->first) || lnet_att_is_live(op->hedge))
 		return;
-	/* if only one NI stops, its operations continue on others */
+	/* if only one NI stops, its operations continue on other NIs */
 	if ((how == LNET_SHUTDOWN && (!path || path->ni->state != NI_STOPPING)) ||
 	    how == LNET_NO_MEMORY || READ_ONCE(p->ln->stopping) ||
 	    (op->md && lnet_op_is_request(op) &&
@@ -300,7 +312,7 @@ void lnet_att_fail(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome 
 
 /* ---- attempts that were handed to the fabric or completed ------------------------------------ */
 
-/* No lock needed. @what: LNET_GIVEN_x bits that the driver reports. */
+/* Adds a report of the driver on @att to the pass. @what: LNET_REPORT_x bits. No lock needed. */
 static void reported(struct lnet_pass *p, struct lnet_att *att, int what)
 {
 	int before = atomic_fetch_or(what, &att->reports);
@@ -309,7 +321,10 @@ static void reported(struct lnet_pass *p, struct lnet_att *att, int what)
 		list_add_tail(&att->link, &p->reported);
 		return;
 	}
-	/* a fault rule has @att sent twice: the second send reports the posting */
+	/*
+	 * If a fault rule makes the driver send @att twice, POSTED is reported after the second
+	 * send.
+	 */
 	if (!(before & LNET_REPORT_TWICE) || !(what & LNET_REPORT_DONE))
 		return;
 	if (lnet_outcomes[att->outcome].delivery != LNET_DELIVERY_YES) {
@@ -349,14 +364,20 @@ void lnet_att_unconnected(struct lnet_pass *p, struct lnet_att *att, int err)
 	lnet_att_done(p, att, LNET_REMOTE_DROPPED, 0);
 }
 
-/* The loss of a tracked request costs no try while the peer responds: see back_failed(). */
+/*
+ * The connection of @att was lost. For a tracked request, this costs no try while the peer
+ * responds: see back_failed().
+ */
 static void lost(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome how)
 {
 	lnet_att_fail(p, att, how, lnet_op_is_tracked(att->op) &&
 				   lnet_peer_is_responsive(att->op->peer, NULL, p->now_ns));
 }
 
-/* As with a rejected connection, this costs no try while the peer responds. */
+/*
+ * Ends the attempt @att, which got no reply in time. While the peer responds, this costs no try, as
+ * with a rejected connection.
+ */
 static void attempt_stopped(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
 {
 	bool unsent = lnet_peer_is_responsive(op->peer, NULL, p->now_ns);
@@ -366,7 +387,10 @@ static void attempt_stopped(struct lnet_pass *p, struct lnet_op *op, struct lnet
 	lnet_att_drop(p, att);
 	if (!path->suspect_ns) {
 		lnet_path_suspect(p, path);
-		/* replies to the other attempts on @path are probably lost too: check them now */
+		/*
+		 * Replies to other attempts on @path are probably also lost, so these attempts are
+		 * checked now.
+		 */
 		list_for_each_entry(att, &path->await_reply, link) {
 			att->op->suspect_ns = min(att->op->suspect_ns, p->now_ns);
 			lnet_op_arm(p, att->op);
@@ -388,7 +412,7 @@ void lnet_op_stopped(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *
 	lnet_op_unpin(p, op);
 }
 
-/* The driver has sent all bytes and completed @att, which now awaits the reply. */
+/* The driver has sent all bytes of @att and completed it, so @att now awaits the reply. */
 static void back_sent(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
 {
 	struct lnet_path *path = att->path, *first_hop;
@@ -408,11 +432,14 @@ static void back_sent(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *
 	lnet_att_move(p, att, ATT_AWAIT_REPLY);
 	list_add_tail(&att->link, &path->await_reply);
 	first_hop = path->first_hop;
-	/* the connections that carried @att were lost since */
+	/* the connections on which @att was sent were lost after its hand-over */
 	if (first_hop->lost_valid && (s32)(att->epoch - first_hop->lost_epoch) <= 0 &&
 	    resendable(p, op))
 		lost(p, att, LNET_PATH_LOST);
-	/* without ABORT_GRACE_NS the deadline is earlier; no other time is */
+	/*
+	 * The timer must expire earlier, because ABORT_GRACE_NS no longer follows the deadline. All
+	 * other times are unchanged.
+	 */
 	else if (att->deadline_ns < op->timer.when_ns)
 		lnet_op_arm(p, op);
 }
@@ -420,9 +447,9 @@ static void back_sent(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *
 static void back_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
 {
 	/*
-	 * An attempt that no connection accepted costs no try while the peer responds. Otherwise
-	 * paths that fail in turn would use up all tries. An attempt that a fault rule drops costs
-	 * one, as with stock nodes.
+	 * If no connection accepted the attempt, it costs no try while the peer responds. Otherwise
+	 * paths that fail one after the other would use up all tries. If a fault rule dropped the
+	 * attempt, it costs a try, as with stock nodes.
 	 */
 	bool unsent = att->outcome == LNET_REMOTE_DROPPED && att->state == ATT_WIRE &&
 		      !(att->flags & LNET_ATTF_FAULT) &&
@@ -430,11 +457,12 @@ static void back_failed(struct lnet_pass *p, struct lnet_op *op, struct lnet_att
 	enum lnet_outcome how = att->outcome;
 	struct lnet_path *path = att->path;
 
-	/* The outcome from a driver concerns the first-hop path. */
+	/* An outcome that a driver reports concerns the first-hop path. */
 	if ((op->kind != LNET_KIND_RECOVERY || lnet_path_is_routed(path)) && !lnet_att_slow(p, att))
 		lnet_health_fail(p->sh, path->first_hop, how, att->posted_ns);
 	if (att->state == ATT_POSTED && lnet_outcomes[how].delivery == LNET_DELIVERY_NOT)
-		how = LNET_NETWORK_TIMEOUT;	/* handed over, so delivery is unknown */
+		/* the attempt was handed to the fabric, so its delivery is unknown */
+		how = LNET_NETWORK_TIMEOUT;
 	op->unconnected = att->flags & LNET_ATTF_UNCONNECTED;
 	lnet_att_move(p, att, ATT_FREE);
 	op->unsent += unsent && !lnet_att_is_hedge(att);
@@ -470,7 +498,7 @@ static void att_process_reports(struct lnet_pass *p, struct lnet_att *att)
 
 void lnet_atts_reported(struct lnet_pass *p, struct list_head *list)
 {
-	/* The pass reads the clock again, to measure the hand-over to the driver. */
+	/* The pass reads the clock again, to measure the time of the hand-over to the driver. */
 	p->now_ns = p->ln->env->ops->now_ns(p->ln->env);
 	while (!list_empty(list)) {
 		struct lnet_att *att = list_first_entry(list, struct lnet_att, link);
@@ -483,7 +511,10 @@ void lnet_atts_reported(struct lnet_pass *p, struct list_head *list)
 
 /* ---- lost paths ------------------------------------------------------------------------------ */
 
-/* True if @att was handed over in @epoch or before; epochs wrap, and U32_MAX means all. */
+/*
+ * True if @att was handed to the fabric in @epoch or before. Epochs wrap around; U32_MAX means all
+ * epochs.
+ */
 static bool posted_until(const struct lnet_att *att, u32 epoch)
 {
 	return epoch == U32_MAX || (s32)(att->epoch - epoch) <= 0;
@@ -499,7 +530,10 @@ static unsigned int path_nr_unanswered(const struct lnet_path *path, u32 epoch)
 	return nr;
 }
 
-/* Retransmits requests that were handed over on @path up to @epoch, if their kind permits it. */
+/*
+ * Retransmits the requests that were handed to the fabric on @path up to @epoch, if their kind
+ * permits retransmission.
+ */
 static void path_ambiguous(struct lnet_pass *p, struct lnet_path *path, u32 epoch,
 			   enum lnet_outcome how)
 {
@@ -538,10 +572,13 @@ void lnet_path_lost(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni
 	if (unlikely(to->gw))
 		lnet_gateway_lost(p, to->peer);
 	nr = own = path_nr_unanswered(path, epoch);
-	/* requests through a router use its connections, also those that the driver has */
+	/*
+	 * requests on paths through the gateway use the connections of this path, including
+	 * requests that the driver has
+	 */
 	list_for_each_entry(carried, &path->gw_paths, gw_link)
 		nr += path_nr_unanswered(carried, epoch) + carried->nr_wire;
-	/* The loss of idle connections costs no health. */
+	/* If the lost connections were idle, the loss costs no health. */
 	if (nr || path->nr_wire || how != LNET_PATH_LOST)
 		lnet_health_fail(p->sh, path, how, path->liveness_ns);
 	if (!nr)
@@ -567,7 +604,10 @@ void lnet_path_liveness(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_pee
 
 /* ---- walks over all operations --------------------------------------------------------------- */
 
-/* @att leaves its path; @force: also if it is in flight. An NI that stops receives no reply. */
+/*
+ * Takes @att off its path. Without @force, only if @att waits for credits; with @force, also if it
+ * is in flight. An NI that stops receives no reply.
+ */
 static void leave_path(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att, bool force)
 {
 	if (lnet_att_waits(att))

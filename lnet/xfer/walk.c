@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Walks over all operations, in steps of a bounded number of operations per lock hold. */
+/*
+ * Walks over all operations. A walk visits a bounded number of operations each time it takes the
+ * lock.
+ */
 #include "base/base.h"
 #include "shard/shard.h"
 #include "topology/topology.h"
@@ -8,10 +11,10 @@
 
 #define WALK_HOLD 64		/* operations per lock hold */
 #define SLICE 256U		/* operations that one slice visits */
-#define SLICE_ACTS 64U		/* of these, at most so many retry or choose again */
+#define SLICE_ACTS 64U		/* most operations of a slice that retry or choose a path again */
 #define REST_NS ((u64)NSEC_PER_MSEC)	/* between two walks */
 
-/* Pins @op, and notes that for a replay. NULL is fine. */
+/* Pins @op, and records the pin for a replay. @op may be NULL. */
 static struct lnet_op *pin(struct lnet_pass *p, struct lnet_op *op)
 {
 	if (!op)
@@ -29,8 +32,8 @@ static void unpin(struct lnet_pass *p, struct lnet_op *op)
 }
 
 /*
- * A pinned operation stays in the list while the lock is released. New operations join the end of
- * the list, behind the @left operations that this walk visits.
+ * A pinned operation stays in the list while the walk releases the lock. New operations are added
+ * to the end of the list, after the @left operations that this walk visits.
  */
 void lnet_ops_walk(struct lnet_pass *p,
 		   void (*visit)(struct lnet_pass *p, struct lnet_op *op, void *arg), void *arg)
@@ -62,13 +65,16 @@ void lnet_ops_walk(struct lnet_pass *p,
 
 /* ---- slices: a path works again, is suspect or removed; an interface has lost its link ------- */
 
-/* True if a peer or an NI with the walk number @nr requires this walk, or a later one. 0: none. */
+/*
+ * True if @nr, the walk number of a peer or an NI, is the number of this walk or a later one; 0: no
+ * walk is due.
+ */
 static bool walk_is_due(const struct lnet_walk *w, u32 nr)
 {
 	return nr && (s32)(nr - w->nr) >= 0;
 }
 
-/* True if @att uses an NI whose link is down, and for which this walk or a later one is due. */
+/* True if @att uses an NI whose link is down, and the NI requires this walk or a later one. */
 static bool is_cut(const struct lnet_shard *sh, const struct lnet_att *att)
 {
 	return lnet_att_is_live(att) && !lnet_ni_has_link(att->ni) &&
@@ -80,7 +86,10 @@ static bool waits_for_gone(const struct lnet_shard *sh, const struct lnet_att *a
 	return lnet_att_waits(att) && att->path->gone && walk_is_due(&sh->walk, sh->walk.gone_walk);
 }
 
-/* True: @op tried or chose again. @stuck: last peer without a better path; without a better NI. */
+/*
+ * Visits @op. True: @op was retried, or chose a path again. @stuck: [0] the last peer without a
+ * better path; [1] the last peer without a better NI.
+ */
 static bool walk_visit_op(struct lnet_pass *p, struct lnet_op *op, const struct lnet_peer *stuck[2])
 {
 	const struct lnet_att *att;
@@ -105,17 +114,20 @@ static bool walk_visit_op(struct lnet_pass *p, struct lnet_op *op, const struct 
 	}
 	if (walk_is_due(&p->sh->walk, op->peer->back_walk))
 		return lnet_op_path_back(p, op);
-	/* @op may choose another path if it waits for credits; a hedge keeps its path */
+	/* @op may choose another path if it waits for credits, but a hedge keeps its path */
 	att = &op->first;
 	if (op->state != OP_TRY || !lnet_att_waits(att))
 		return false;
-	/* it waits for an NI that a suspect path also uses, or for a suspect path */
+	/* @op waits for a suspect path, or for an NI that a suspect path also uses */
 	by_ni = att->state == ATT_WAIT_NI;
 	is_wanted = by_ni ? walk_is_due(&p->sh->walk, att->ni->sh[p->sh->ix].avoid_walk)
 			  : att->path->suspect_ns || att->path->first_hop->suspect_ns;
 	if (!is_wanted || op->peer == stuck[by_ni])
 		return false;
-	/* no better path: @op represents its peer, unless it was tried or is forwarded */
+	/*
+	 * If @op has no better path, other operations to its peer have none either. This does not
+	 * apply if @op was tried or is forwarded.
+	 */
 	if (!lnet_op_avoid(p, op, by_ni) && !op->tried && op->kind != LNET_KIND_FORWARD)
 		stuck[by_ni] = op->peer;
 	return true;
@@ -151,7 +163,7 @@ void lnet_walk_timer(struct lnet_pass *p)
 	lnet_timer_set(&p->sh->wheel, &w->timer, p->now_ns);
 }
 
-/* Begins a walk. If one is in progress, requests another, REST_NS after its end. */
+/* Begins a walk. If a walk is in progress, another walk begins REST_NS after its end. */
 static void walk_now(struct lnet_pass *p)
 {
 	if (p->sh->walk.at)
@@ -193,7 +205,7 @@ bool lnet_ops_wait_gone(const struct lnet_shard *sh)
 	return walk_is_due(w, w->gone_walk) && (w->at || w->gone_walk != w->nr);
 }
 
-/* Many operations notice the same suspect path, so there are pauses between these walks. */
+/* Many operations notice the same suspect path, so these walks have pauses between them. */
 void lnet_ops_reselect_path(struct lnet_pass *p, struct lnet_path *path)
 {
 	struct lnet_ni_shard *ns = &path->ni->sh[p->sh->ix];

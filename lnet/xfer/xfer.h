@@ -6,79 +6,118 @@
 #include "model/model.h"
 
 /* ---- op.c ------------------------------------------------------------------------------------ */
-/* The only writer of the state. */
+/* Sets the state of @op. No other function writes it. */
 void lnet_op_set_state(struct lnet_op *op, enum lnet_op_state state);
-/* [sh], or @op has not started. The only writer of the state of the request ID. */
+/*
+ * Sets the state of the request ID. No other function writes it. The caller holds [sh], or @op has
+ * not started.
+ */
 void lnet_op_set_id(struct lnet_op *op, enum lnet_id_state state);
-/* [sh] Sets the timer of @op to the earliest of its times; never moves it to a later time. */
+/*
+ * [sh] Sets the timer of @op to the earliest of its times; never moves the timer to a later time.
+ */
 void lnet_op_arm(struct lnet_pass *p, struct lnet_op *op);
-/* [sh] As lnet_op_arm(), but if no timer runs, the next check is at most 4 ms away. */
+/* [sh] Like lnet_op_arm(), but if the timer is not armed, sets it to at most 4 ms from now. */
 void lnet_op_arm_later(struct lnet_pass *p, struct lnet_op *op, u64 next_ns);
 /* [sh] Notes that the delivery of @op is unknown, unless the receiver rejected the request. */
 void lnet_op_note_unknown(struct lnet_op *op);
-/* [sh] @op is about to end. If an attempt was handed to the fabric, the delivery is unknown. */
+/*
+ * [sh] @op is about to end. If an attempt was handed to the fabric, notes that its delivery is
+ * unknown.
+ */
 void lnet_op_note_abort(struct lnet_op *op);
-/* [sh] The response timeout of @path for @op in ns. A cumulative ACK adds confirm_delay. */
+/*
+ * [sh] Returns the response timeout of @path for @op, in ns. If the peer may send a cumulative ACK,
+ * it includes confirm_delay.
+ */
 u64 lnet_op_response_timeout(const struct lnet_pass *p, const struct lnet_op *op,
 			     const struct lnet_path *path);
 /* [sh] The timer of @op has expired. */
 void lnet_op_timer(struct lnet_pass *p, struct lnet_op *op);
-/* [sh] Posts the SEND event, once. */
+/* [sh] Posts the SEND event, at most once per operation. */
 void lnet_op_sent(struct lnet_pass *p, struct lnet_op *op);
-/* [sh] Drops a pin; may free @op. */
+/* [sh] Drops a pin of @op; may free @op. */
 void lnet_op_unpin(struct lnet_pass *p, struct lnet_op *op);
-/* [sh] At the end of the pass, cancels the attempts of @op that drivers have, once. */
+/*
+ * [sh] Makes the pass cancel, at its end, the attempts of @op that drivers have. Each pass does
+ * this at most once for @op.
+ */
 void lnet_op_cancel(struct lnet_pass *p, struct lnet_op *op);
-/* [sh] The outcome of @op is known: -> OP_CANCEL, and OP_DONE when no driver uses its memory. */
+/*
+ * [sh] The outcome of @op is known: @op enters OP_CANCEL, and OP_DONE when no driver uses its
+ * memory.
+ */
 void lnet_op_finish(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcome how);
-/* [sh] The ACK was read, or the payload of the REPLY to @op is in place. @via: path, or NULL. */
+/*
+ * [sh] The ACK to @op was received, or the payload of its REPLY is in the memory. @via: path of the
+ * reply, or NULL.
+ */
 void lnet_op_replied(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *via);
 
 /* ---- send.c ---------------------------------------------------------------------------------- */
-#define LNET_ATTF_DELAYED 1	/* a fault rule holds it: it is in sh->delayed */
+#define LNET_ATTF_DELAYED 1	/* flag: a delay rule holds the attempt in sh->delayed */
 
-/* [sh] Begins an attempt of @op on @path. NULL: chooses the path. */
+/* [sh] Begins an attempt of @op on @path. @path NULL: chooses a path. */
 void lnet_op_try(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *path);
-/* [sh of op->peer] OP_NEW -> OP_RESOLVE or OP_TRY */
+/* [sh of op->peer] Starts @op: OP_NEW -> OP_RESOLVE or OP_TRY */
 void lnet_op_start(struct lnet_pass *p, struct lnet_op *op);
 void lnet_pass_starts(struct lnet_pass *p);	/* ln->hooks->starts() */
 /*
- * [sh] OP_RESOLVE -> OP_TRY. @negotiated false: no session yet; the time of @op runs from its
- * start.
+ * [sh] Continues @op: OP_RESOLVE -> OP_TRY. @negotiated false: there is no session yet; the timeout
+ * of @op runs from its start.
  */
 void lnet_op_release(struct lnet_pass *p, struct lnet_op *op, bool negotiated);
 /*
- * [sh] A request of the core to @pni, from the pool, which ends after one attempt timeout. It is
- * idempotent, on the reserved portal with the match bits of a ping. A GET, and a PUT with
- * LNET_OPF_ACK in @flags, have a slot. NULL: no operation or no slot is free.
+ * [sh] Takes an operation from the pool for a request of the core to @pni, which ends after one
+ * attempt timeout. The request is idempotent, and has the match bits of a ping to the reserved
+ * portal. A GET, and a PUT with LNET_OPF_ACK in @flags, get a slot. NULL: no operation or no slot
+ * is free.
  */
 struct lnet_op *lnet_op_control(struct lnet_pass *p, struct lnet_peer_ni *pni,
 				enum lnet_op_type type, u32 flags);
-/* [sh] Starts @op; takes over the reference to @pni. May release the lock. -errno: not done. */
+/*
+ * [sh] Starts @op, and takes over the caller's reference to @pni. May release the lock. -errno: @op
+ * was not started.
+ */
 int lnet_op_submit(struct lnet_pass *p, struct lnet_op *op, struct lnet_peer_ni *pni);
-/* [sh] True if @op may be retried after a failed attempt. @unknown: its delivery is unknown. */
+/*
+ * [sh] True if @op may be retried after a failed attempt. @unknown: the delivery of the attempt is
+ * unknown.
+ */
 bool lnet_op_may_resend(const struct lnet_pass *p, const struct lnet_op *op, bool unknown);
-/* [sh] No driver has @att: frees it, and retries or ends its operation. @unsent: costs no try. */
+/*
+ * [sh] An attempt failed, and no driver has it: frees @att, and retries or ends its operation.
+ * @unsent: the attempt costs no try.
+ */
 void lnet_att_fail(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome how, bool unsent);
 /*
- * [sh] A router on @via could not forward an attempt of @op: retries @op at once on another path.
- * The report does not identify the attempt, so it proves no more than a lost connection.
+ * [sh] A router on the path @via could not forward an attempt of @op. Retries @op at once on
+ * another path. The report does not identify the attempt, so it proves no more than the loss of a
+ * connection.
  */
 void lnet_op_stopped(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *via);
 /*
- * [sh] @ni stops or has no link; for lnet_ops_walk(). Attempts of @op on @ni that wait for credits
- * choose a path again, and those that a driver has are cancelled. Those awaiting replies fail if
- * @op may be retried or @ni stops.
+ * [sh] @ni stops or has no link; a function for lnet_ops_walk(). Attempts of @op on @ni that wait
+ * for credits choose a path again. Attempts that a driver has are cancelled. Attempts that await
+ * replies fail if @op may be retried or @ni stops.
  */
 void lnet_op_ni_down(struct lnet_pass *p, struct lnet_op *op, void *ni);
-/* [sh] As lnet_op_ni_down(), for removed paths. @force NULL: only for attempts that wait. */
+/*
+ * [sh] Like lnet_op_ni_down(), but for attempts on removed paths. @force NULL: only for attempts
+ * that wait for credits.
+ */
 void lnet_op_leave_gone(struct lnet_pass *p, struct lnet_op *op, void *force);
-/* No lock held. Calls lnet_op_leave_gone() for all operations. */
+/* Calls lnet_op_leave_gone() for all operations. No lock held. */
 void lnet_ops_leave_gone(struct lnet_pass *p, bool force);
-/* [sh] A path to the peer works again: @op tries, or is checked, now. False: nothing to do. */
+/*
+ * [sh] A path to the peer works again, so @op is retried or checked now. False: @op needed neither.
+ */
 bool lnet_op_path_back(struct lnet_pass *p, struct lnet_op *op);
 
-/* True if a second delivery of the request @op is discarded, has no effect, or is allowed. */
+/*
+ * True if a second delivery of the request @op does no harm: the peer discards it, it has no
+ * effect, or it is permitted.
+ */
 static inline bool lnet_op_is_repeatable(const struct lnet_op *op)
 {
 	return lnet_op_is_tracked(op) || lnet_op_is_idempotent(op) ||
@@ -89,63 +128,93 @@ static inline bool lnet_op_is_repeatable(const struct lnet_op *op)
 void lnet_atts_reported(struct lnet_pass *p, struct list_head *reported);
 
 /* ---- attempt.c ------------------------------------------------------------------------------- */
-/* The only writer of the state. Takes or returns credits, and wakes attempts that wait for them. */
+/*
+ * Sets the state of @att; no other function writes it. Takes or returns credits, and wakes attempts
+ * that wait for these credits.
+ */
 void lnet_att_move(struct lnet_pass *p, struct lnet_att *att, enum lnet_att_state to);
-/* [sh] Waiting or awaiting reply -> FREE; takes @att off its queue. */
+/* [sh] Frees @att, which waits for credits or awaits its reply, and removes it from its queue. */
 void lnet_att_drop(struct lnet_pass *p, struct lnet_att *att);
-/* [sh] FREE (-> WAIT_LARGE) -> WAIT_PEER -> WAIT_NI -> WIRE */
+/*
+ * [sh] Moves @att from FREE to WAIT_LARGE (if limited), WAIT_PEER, WAIT_NI and WIRE, as far as the
+ * credits permit.
+ */
 void lnet_att_enter(struct lnet_pass *p, struct lnet_att *att, struct lnet_path *path);
-/* [sh] @att of @op waits for credits: chooses the path again, perhaps the same. */
+/*
+ * [sh] The attempt @att of @op waits for credits: chooses its path again, which may be the same
+ * path.
+ */
 void lnet_op_reselect(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att);
-/* [sh] lnet_op_reselect() for attempts that wait for credits of @ni; for lnet_ops_walk(). */
+/*
+ * [sh] Calls lnet_op_reselect() for attempts that wait for credits of @ni; a function for
+ * lnet_ops_walk().
+ */
 void lnet_op_reselect_ni(struct lnet_pass *p, struct lnet_op *op, void *ni);
-/* [sh] True if @op should use another NI: the peer's list omits the source NI, or soon will. */
+/*
+ * [sh] True if @op should use another NI, because the peer does not list the source NI, or soon
+ * will not.
+ */
 bool lnet_op_source_leaves(const struct lnet_op *op);
 /*
- * [sh] The path that @op is bound to failed or is unresponsive. A reply to a tracked request, and a
- * tracked request with a given source, may use any path. False: it stays bound.
+ * [sh] The path to which @op is bound failed or is unresponsive: removes the binding, if permitted.
+ * A reply to a tracked request may use any path, and so may a tracked request with a given source.
+ * False: @op stays bound.
  */
 bool lnet_op_unbind(struct lnet_op *op);
 /*
- * [sh] @op waits for a suspect path, or with @by_ni for the interface of a suspect path: chooses
- * its path again. False: no path is better, so @op keeps its place in the queue.
+ * [sh] @op waits for a suspect path or, with @by_ni, for the interface of a suspect path: chooses
+ * its path again. False: no path is better, so @op keeps its position in the queue.
  */
 bool lnet_op_avoid(struct lnet_pass *p, struct lnet_op *op, bool by_ni);
 
 /* ---- header.c -------------------------------------------------------------------------------- */
-/* [sh] Before @op is given to a driver: writes op->wire_bits, which drivers read without lock. */
+/*
+ * [sh] Writes op->wire_bits, which drivers read without a lock. Called before a driver receives an
+ * attempt of @op.
+ */
 void lnet_op_wire(struct lnet_op *op);
 
 /* ---- cancel.c -------------------------------------------------------------------------------- */
-/* No lock held. Ends all operations to the deleted @peer with @how. NULL: all, at shutdown. */
+/*
+ * Ends all operations to the deleted @peer with the outcome @how. @peer NULL: ends all operations,
+ * at shutdown. No lock held.
+ */
 void lnet_op_fail_all(struct lnet_pass *p, struct lnet_peer *peer, enum lnet_outcome how);
-/* No lock held. lnet_md_unlink() has set @md->aborted: aborts the requests that use @md. */
+/* Aborts the requests that use @md, after lnet_md_unlink() has set @md->aborted. No lock held. */
 void lnet_ops_md_aborted(struct lnet_pass *p, struct lnet_md *md);
 /* True if no operation is unfinished. */
 bool lnet_ops_idle(struct lnet *ln);
 void lnet_pass_cancels(struct lnet_pass *p);	/* ln->hooks->cancels() */
 
 /* ---- walk.c ---------------------------------------------------------------------------------- */
-/* In slices: the function does the first slice of a walk, and the next ticks do the others. */
 /*
- * No lock held. Calls @visit, [sh], for each unfinished op of each shard; ops may end during the
- * walk. Releases the lock after a bounded number of ops.
+ * "In slices" means: the function does the first slice of a walk, and the next timer ticks do the
+ * others.
+ */
+/*
+ * Calls @visit, with [sh] held, for each unfinished operation of each shard; operations may end
+ * during the walk. Releases the lock after a bounded number of operations. No lock held.
  */
 void lnet_ops_walk(struct lnet_pass *p,
 		   void (*visit)(struct lnet_pass *p, struct lnet_op *op, void *arg), void *arg);
-/* [sh] Does the next slice of the walk, or the first slice of another one. */
+/* [sh] Does the next slice of the walk in progress, or the first slice of another walk. */
 void lnet_walk_timer(struct lnet_pass *p);
-/* [sh] A path to @peer works again: in slices, calls lnet_op_path_back() for its operations. */
+/*
+ * [sh] A path to @peer works again: calls lnet_op_path_back() for the peer's operations, in slices.
+ */
 void lnet_ops_path_back(struct lnet_pass *p, struct lnet_peer *peer);
-/* No lock held. @ni has no link: in slices, calls lnet_op_ni_down() for all operations. */
+/* @ni has no link: calls lnet_op_ni_down() for all operations, in slices. No lock held. */
 void lnet_ops_link_down(struct lnet_pass *p, struct lnet_ni *ni);
-/* [sh] Paths of this shard were removed: in slices, attempts that wait for them leave them. */
+/*
+ * [sh] Paths of this shard were removed: attempts that wait for such a path choose another one, in
+ * slices.
+ */
 void lnet_ops_walk_gone(struct lnet_pass *p);
-/* [@sh] True if the walk of lnet_ops_walk_gone() has attempts left to visit. */
+/* [@sh] True if the walk of lnet_ops_walk_gone() has not visited all attempts yet. */
 bool lnet_ops_wait_gone(const struct lnet_shard *sh);
 /*
- * [sh] @path is suspect. In the next ticks, a walk calls lnet_op_avoid() for the operations that
- * wait for a suspect path or for the interface of @path.
+ * [sh] @path is suspect: starts a walk in slices. It calls lnet_op_avoid() for the operations that
+ * wait for a suspect path, or for the interface of @path.
  */
 void lnet_ops_reselect_path(struct lnet_pass *p, struct lnet_path *path);
 
@@ -159,80 +228,114 @@ static inline void lnet_walk_leave(struct lnet_walk *walk, struct lnet_op *op)
 
 /* ---- request_id.c ---------------------------------------------------------------------------- */
 /*
- * In the second half of the handle of a reply. ALONE: it is for this request only. ALL: it is a
- * cumulative ACK for all PUTs up to this one. Neither: it is one for those of them without ACK.
+ * Flags in the second half of the handle of an ACK or REPLY. ALONE: the reply is for this request
+ * only. ALL: a cumulative ACK for all PUTs up to this one. Neither flag: a cumulative ACK for those
+ * of these PUTs that requested no ACK.
  */
 #define LNET_REQID_ALONE (1ULL << 62)
 #define LNET_REQID_ALL (1ULL << 63)
 
-/* [sh] After many aborts, the receiver may reject the next sequence: a new session is needed. */
+/*
+ * [sh] True if the receiver may reject the next sequence, after many aborts. A new session is
+ * needed.
+ */
 bool lnet_window_stuck(const struct lnet_txwin *tx);
-/* [sh] All sequences of the session were drawn and are finished: another session is needed. */
+/*
+ * [sh] True if all sequences of the session were drawn and their requests are finished. A new
+ * session is needed.
+ */
 bool lnet_window_spent(const struct lnet_txwin *tx);
-/* [sh] True if requests await replies, and none was received for transaction_timeout. */
+/* [sh] True if requests await replies, and no reply was received for transaction_timeout. */
 bool lnet_window_is_unresponsive(const struct lnet_pass *p, const struct lnet_txwin *tx);
-/* [sh] True if no request is unfinished and none was sent for 1.5 of the receiver's hold times. */
+/*
+ * [sh] True if no request is unfinished, and none was sent for 1.5 times the receiver's hold time.
+ */
 bool lnet_window_stale(const struct lnet_pass *p, const struct lnet_txwin *tx);
-/* [sh] Draws the sequence of @op if it has none. False: the window is full. */
+/* [sh] Draws a sequence for @op, if @op has none. False: the window is full. */
 bool lnet_op_draw_id(struct lnet_pass *p, struct lnet_op *op);
-/* [sh] @op waits for room in the window, or for another session. */
+/* [sh] Makes @op wait for room in the window, or for another session. */
 void lnet_op_wait_window(struct lnet_pass *p, struct lnet_op *op);
-/* The sequence in the handle of a reply. *@alone: the reply is for this request only. */
+/* Returns the sequence in the handle of a reply. *@alone: the reply is for this request only. */
 u64 lnet_reqid_seq(const struct lnet_handle *h, bool *alone);
-/* The low-water mark in the handle of a request: the sender has finished all lower sequences. */
+/*
+ * Returns the low-water mark in the handle of a request: the sender has finished all requests with
+ * lower sequences.
+ */
 u64 lnet_reqid_low(const struct lnet_handle *h);
-/* [sh] The unfinished tracked request with this request ID; NULL: none. */
+/* [sh] Returns the unfinished tracked request with this request ID; NULL: none. */
 struct lnet_op *lnet_op_by_id(struct lnet_peer *peer, const struct lnet_handle *h);
-/* [sh] Requests have finished: the peer timer sends the low-water mark after confirm_delay. */
+/*
+ * [sh] Requests have finished: the timer of the peer sends the low-water mark after confirm_delay.
+ */
 void lnet_confirm_due(struct lnet_pass *p, struct lnet_peer *peer);
-/* [sh] A duplicate reply: the receiver may lack the low-water mark, so the timer sends it now. */
+/*
+ * [sh] A duplicate reply was received, so the receiver may lack the low-water mark: the timer of
+ * the peer sends it now.
+ */
 void lnet_confirm_again(struct lnet_pass *p, struct lnet_peer *peer);
-/* Enters the shard of @pni, and makes room for @nr more requests if there is memory. */
+/*
+ * Locks the shard of @pni, and makes room for @nr more requests in the sender's window, if there is
+ * memory.
+ */
 void lnet_window_grow(struct lnet_pass *p, struct lnet_peer_ni *pni, unsigned int nr);
-/* [sh] The session has ended: its requests are in peer->expired. */
+/* [sh] The session has ended: moves its requests to peer->expired. */
 void lnet_window_expire(struct lnet_peer *peer);
 /*
- * [sh] A session begins: @session_id is its ID, @W the size of the window, @instance the
- * receiver's.
+ * [sh] A session begins. @session_id: its ID; @W: the size of the window; @instance: the receiver's
+ * instance number.
  */
 void lnet_window_begin(struct lnet_peer *peer, u64 session_id, u32 W, u64 instance);
 /* 0 or -errno */
 int lnet_ops_init(struct lnet *ln);
-/* All operations have ended: frees the slots. */
+/* Frees the slots. All operations have ended. */
 void lnet_ops_fini(struct lnet *ln);
-/* Any lock may be held. Gives @op a slot, and its handle the number. -ENOMEM: no slot is free. */
+/*
+ * Gives @op a slot, and writes its number to the wire handle. Any lock may be held. -ENOMEM: no
+ * slot is free.
+ */
 int lnet_slot_take(struct lnet *ln, struct lnet_op *op);
-/* [@sh] The untracked request with this handle; NULL: none in this shard. */
+/* [@sh] Returns the untracked request with this handle; NULL: there is none in this shard. */
 struct lnet_op *lnet_slot_find(struct lnet *ln, const struct lnet_shard *sh,
 			       const struct lnet_handle *h);
-/* [sh] The session from which @op was to get an ID has expired: @op is not tracked any more. */
+/* [sh] The session from which @op was to get a request ID has expired: @op becomes untracked. */
 static inline void lnet_op_untrack(struct lnet_op *op)
 {
 	lnet_op_set_id(op, op->slot ? ID_SLOT : ID_NONE);
 }
-/* [sh] @op has finished: frees its request ID and slot. */
+/* [sh] @op has finished: frees its request ID and its slot. */
 void lnet_op_free_id(struct lnet_pass *p, struct lnet_op *op);
-/* [sh] The session of @op expired without a reply: @op loses its ID and slot, may get others. */
+/*
+ * [sh] The session of @op expired before a reply: @op loses its request ID and slot, and may get
+ * new ones.
+ */
 static inline void lnet_op_lose_id(struct lnet_pass *p, struct lnet_op *op)
 {
 	lnet_op_free_id(p, op);
 	lnet_op_set_id(op, ID_NONE);
 }
 int lnet_slots_prealloc(struct lnet *ln);	/* ln->hooks->slots_prealloc() */
-/* [sh] The only writer of the state of the session with @peer. */
+/* [sh] Sets the state of the session with @peer. No other function writes it. */
 void lnet_session_set_state(struct lnet_peer *peer, enum lnet_session_state state);
-/* [sh] True if there is a session: requests are tracked. */
+/* [sh] True if there is a session with the peer, so that requests are tracked. */
 bool lnet_session_is_open(const struct lnet_peer *peer);
-/* [sh] True if requests may be sent; else add them to peer->resolve. Starts due negotiation. */
+/*
+ * [sh] True if requests to the peer may be sent; else the caller adds them to peer->resolve. Starts
+ * session negotiation if it is due.
+ */
 bool lnet_session_is_ready(struct lnet_pass *p, struct lnet_peer *peer);
 /*
- * [sh] The session @session_id has expired, or the receiver does not know it: negotiation starts
- * again. Requests that wait for room in the window wait for the new session.
+ * [sh] The session @session_id has expired, or the receiver does not know it: session negotiation
+ * starts again. Requests that wait for room in the window then wait for the new session.
  */
 void lnet_session_expire(struct lnet_pass *p, struct lnet_peer *peer, u64 session_id);
-/* [sh] A path of @peer lost its connections. If no other path is alive, the session is in doubt. */
+/*
+ * [sh] A path of @peer lost its connections. If no other path responds, the session is now in
+ * doubt.
+ */
 void lnet_session_path_lost(struct lnet_pass *p, struct lnet_peer *peer);
-/* [sh] Tracked requests got no reply: a ping checks whether @peer still has the session. */
+/*
+ * [sh] Tracked requests got no reply: sends a ping, to check whether @peer still has the session.
+ */
 void lnet_session_doubt(struct lnet_pass *p, struct lnet_peer *peer);
 
 #endif
