@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tracked requests take effect once; duplicates get the reply again. Also rejections at senders. */
+/*
+ * Makes tracked requests take effect once, and repeats the reply to duplicates. Also handles
+ * rejections at senders.
+ */
 #include "shard/shard.h"
 #include "topology/topology.h"
 #include "path/path.h"
@@ -8,8 +11,8 @@
 #include "receive/receive.h"
 #include "shard/trace.h"
 
-#define RXS_MAX 16		/* with so many in e->rxs, a duplicate is dropped */
-#define ANSWERS_MAX 16	/* replies to one request in flight at a time */
+#define RXS_MAX 16		/* most receives in e->rxs; further duplicates are dropped */
+#define ANSWERS_MAX 16	/* most replies to one request that are in flight at a time */
 
 /* ---- replies --------------------------------------------------------------------------------- */
 
@@ -23,9 +26,10 @@ static void answers_back(struct lnet_pass *p, struct lnet_entry *e, unsigned int
 }
 
 /*
- * The reply is in the shard of its peer, and the entry in that of its window. The shards differ
- * while two interfaces are not known to belong to one node. Then the first such reply queues the
- * entry in its pass, and lnet_pass_backs() counts all of them.
+ * A reply ended. It is in the shard of its peer, and its reply cache entry is in the shard of the
+ * window. The shards differ while two interfaces are not known to belong to one node. In that case,
+ * the first reply of several queues the entry in its pass, and lnet_pass_backs() counts all of
+ * them.
  */
 static void entry_reply_done(struct lnet_pass *p, struct lnet_op *op)
 {
@@ -71,7 +75,7 @@ static struct lnet_op *reply_make(struct lnet_pass *p, struct lnet_rx *rx, struc
 	return op;
 }
 
-/* The ACK covers this request alone, even if the PUT requested no ACK. */
+/* The ACK is for this request alone, even if the PUT requested no ACK. */
 static void send_ack(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e, u32 mlength)
 {
 	struct lnet_op *op = reply_make(p, rx, e, LNET_OP_ACK);
@@ -136,7 +140,9 @@ static enum lnet_verdict entry_receive(struct lnet_pass *p, struct lnet_rx *rx,
 	return lnet_rx_receive(p, rx);
 }
 
-/* A GET is final at its match, which fixes its data. rx->sbuf, from entry_prepare(), caches them.
+/*
+ * A GET is final when it is matched, because its data is then fixed. entry_prepare() has allocated
+ * rx->sbuf, which caches the data.
  */
 static enum lnet_verdict get_matched(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
 {
@@ -150,7 +156,7 @@ static enum lnet_verdict get_matched(struct lnet_pass *p, struct lnet_rx *rx, st
 		lnet_buf_read(&from, 0, rx->sbuf->data, e->mlength);
 		e->sbuf = rx->sbuf;
 		rx->sbuf = NULL;
-	} else {		/* the memory that the GET reads is held */
+	} else {	/* the entry is a held reply: the memory that the GET reads stays in use */
 		e->held = 1;
 		e->w->nr_held++;
 		e->sh->nr_held++;
@@ -185,7 +191,7 @@ static enum lnet_verdict first_sight(struct lnet_pass *p, struct lnet_rx *rx, st
 		return v;
 	}
 	if (v == LNET_LATER) {
-		/* in the queue of the portal; only duplicates of @rx wait in e->rxs */
+		/* @rx is in the queue of the portal; e->rxs has only its duplicates */
 		rx->entry = e;
 		e->refs++;
 		return lnet_rx_queue_lazy(p, rx);
@@ -199,7 +205,10 @@ static enum lnet_verdict first_sight(struct lnet_pass *p, struct lnet_rx *rx, st
 
 static enum lnet_verdict duplicate(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
 {
-	/* A sender may not reuse a request ID, and another length would not fit the memory. */
+	/*
+	 * A sender must not use a request ID for two requests, and a payload of another length
+	 * would not fit the memory.
+	 */
 	if (e->type != rx->type || e->rlength != rx->rlength) {
 		lnet_count(p->sh, errors);
 		return LNET_SKIP;
@@ -209,7 +218,10 @@ static enum lnet_verdict duplicate(struct lnet_pass *p, struct lnet_rx *rx, stru
 		answer_final(p, rx, e);
 		return LNET_SKIP;
 	}
-	/* Dropped as if lost: the other receives wait for a buffer, or receive payload. */
+	/*
+	 * The duplicate is dropped, as if it was lost, because RXS_MAX other receives wait for a
+	 * buffer or receive payload.
+	 */
 	if (list_count_nodes(&e->rxs) >= RXS_MAX) {
 		lnet_count(p->sh, dup_denied);
 		return LNET_SKIP;
@@ -223,8 +235,9 @@ static enum lnet_verdict duplicate(struct lnet_pass *p, struct lnet_rx *rx, stru
 }
 
 /*
- * Provides an entry, and the REPLY to a GET. Releases the lock, unless a PUT finds an entry in the
- * pool of @sh. An ACK needs no memory yet: it may be cumulative, and duplicates request it again.
+ * Allocates a reply cache entry, and for a GET also the REPLY. Releases the lock, unless the
+ * request is a PUT and the pool of @sh has an entry. An ACK needs no memory yet: it may become part
+ * of a cumulative ACK, and duplicates request it again.
  */
 static void entry_prepare(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_shard *sh)
 {
@@ -262,18 +275,21 @@ static struct lnet_entry *entry_new(struct lnet_pass *p, struct lnet_rx *rx, str
 	return e;
 }
 
-/* Rule 4: @seq is not finished, not old (at most H - W), and less than W above w->low. */
+/* Rule 4: true if @seq is not finished, not old (at most H - W), and less than W above w->low. */
 static bool in_window(const struct lnet_window *w, u64 seq)
 {
 	return seq && seq >= w->low && seq + w->W > w->high && seq < w->low + w->W;
 }
 
-/* False: no window has the session, or @seq cannot be in @w. Counts the reason. */
+/* False: no window has the session, or @seq cannot be in the window @w. Counts the reason. */
 static bool has_window(struct lnet_pass *p, const struct lnet_window *w, u64 seq)
 {
 	if (!w)
 		lnet_count(p->sh, no_window);
-	/* No honest sender sends such a sequence, and H would never decrease again. */
+	/*
+	 * No correct sender sends such a sequence. If the node accepted it, H could never decrease
+	 * again.
+	 */
 	else if (unlikely(seq > w->high + 2ULL * w->W))
 		lnet_count(p->sh, too_far);
 	else
@@ -299,8 +315,9 @@ enum lnet_verdict lnet_dedup_begin(struct lnet_pass *p, struct lnet_rx *rx)
 	rx->hold_shard = p->sh->ix;
 	w = lnet_window_find(p->sh, session_id);
 	/*
-	 * Rule 2: a rejection would make the sender repeat the request with another ID. If its NID
-	 * is an unknown rail of the opener, the request may have taken effect.
+	 * Rule 2: the node drops the request and does not reject it, because a rejection would make
+	 * the sender repeat the request with another ID. If the NID is an unknown rail of the
+	 * opener, the request may have taken effect.
 	 */
 
 	if (w && unlikely(lnet_window_is_foreign(w, rx))) {
@@ -317,7 +334,8 @@ enum lnet_verdict lnet_dedup_begin(struct lnet_pass *p, struct lnet_rx *rx)
 	lnet_window_advance(p, w, low);
 	if (in_window(w, seq) && !lnet_window_fit(p, &w, session_id, seq))
 		return LNET_SKIP;
-	if (!in_window(w, seq)) {	/* last: lnet_window_fit() may have released the lock */
+	/* checked again, because lnet_window_fit() may have released the lock */
+	if (!in_window(w, seq)) {
 		lnet_count(p->sh, dup_old);
 		return LNET_SKIP;
 	}
@@ -325,7 +343,10 @@ enum lnet_verdict lnet_dedup_begin(struct lnet_pass *p, struct lnet_rx *rx)
 		e = lnet_window_entry(w, seq);
 		if (e)
 			return duplicate(p, rx, e);
-		/* The window has only the reason, so type and length are not compared. */
+		/*
+		 * For a rejected request, the window has only the reason, so type and length are
+		 * not compared.
+		 */
 		rejected = lnet_window_rejected(w, seq);
 		if (rejected) {
 			lnet_count(p->sh, dup_final);
@@ -347,7 +368,10 @@ enum lnet_verdict lnet_dedup_begin(struct lnet_pass *p, struct lnet_rx *rx)
 
 /* ---- the end of a wait on a lazy portal ------------------------------------------------------ */
 
-/* @rx was dropped while it was queued: removes @e, so that the sender may retransmit it. */
+/*
+ * @rx was dropped while it was queued on a lazy portal: removes its entry @e, so that the sender
+ * may retransmit the request.
+ */
 static void entry_discard(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_entry *e)
 {
 	struct lnet_rx *other, *next;
@@ -364,7 +388,10 @@ static void entry_discard(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_e
 	lnet_entry_put(p, e);
 }
 
-/* [sh] Ends the wait of @rx, which is on no list, and of its duplicates. @v: RECEIVE or SKIP. */
+/*
+ * [sh] Ends the wait of @rx, which is in no list, and of the duplicates of @rx. @v: RECEIVE or
+ * SKIP.
+ */
 static void end_wait(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v,
 		     enum lnet_outcome why)
 {
@@ -388,7 +415,7 @@ static void end_wait(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict 
 void lnet_dedup_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v,
 			enum lnet_outcome why)
 {
-	/* lnet_dedup_begin() queues @rx before it sets rx->entry, and holds this lock meanwhile. */
+	/* Under this lock, lnet_dedup_begin() queues @rx and then sets rx->entry. */
 	lnet_enter(p, &p->ln->shard[rx->hold_shard]);
 	end_wait(p, rx, v, why);
 	lnet_leave(p);
@@ -403,7 +430,8 @@ bool lnet_dedup_gone(struct lnet_pass *p, struct lnet_rx *rx)
 
 	lnet_leave(p);
 	lnet_enter(p, &p->ln->shard[rx->hold_shard]);
-	e = rx->entry;		/* not before: another thread may have ended the wait */
+	/* read only under the lock, because another thread may have ended the wait */
+	e = rx->entry;
 	if (!e || rx->received) {
 		lnet_leave(p);
 		return false;
@@ -411,7 +439,7 @@ bool lnet_dedup_gone(struct lnet_pass *p, struct lnet_rx *rx)
 	list_for_each_entry(at, &e->rxs, link) {
 		if (at != rx)
 			continue;
-		list_del_init(&rx->link);	/* it waited with the queued receive */
+		list_del_init(&rx->link);	/* @rx is a duplicate of the queued receive */
 		rx->entry = NULL;
 		lnet_entry_put(p, e);
 		lnet_rx_free(p, rx);
@@ -424,7 +452,7 @@ bool lnet_dedup_gone(struct lnet_pass *p, struct lnet_rx *rx)
 	lnet_enter(p, e->sh);
 	if (list_empty(&e->rxs)) {
 		entry_discard(p, rx, e);
-	} else {	/* the first duplicate waits in the place of @rx */
+	} else {	/* the first duplicate is matched in place of @rx */
 		rx->entry = NULL;
 		lnet_entry_put(p, e);
 		at = list_first_entry(&e->rxs, struct lnet_rx, link);
@@ -449,19 +477,20 @@ static void entry_received(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_
 	list_for_each_entry(other, &e->rxs, link)
 		lnet_rx_want_stop(p, other);
 	if (e->w && !lnet_window_is_openers(e->w, rx)) {
-		e->acked = 1;	/* one ACK: only the opener gets cumulative ACKs */
+		e->acked = 1;	/* a separate ACK, because only the opener gets cumulative ACKs */
 		send_ack(p, rx, e, e->mlength);
 	} else if (e->w && (e->noack || e->whole)) {
 		lnet_window_ack(p, e->w, rx, !e->noack);
-	} else if (!e->noack) {	/* one ACK: truncated, or no window */
+	/* a separate ACK, because the payload was truncated or there is no window */
+	} else if (!e->noack) {
 		send_ack(p, rx, e, e->mlength);
 	}
 }
 
 /*
- * Rule 7: true if @e loses its buffer after an aborted receive, as it has no window. The buffers of
- * a lazy portal are shared, so @e also loses such a buffer if the sender was too slow or its
- * connection was lost. The loopback never loses a connection.
+ * Rule 7: true if @e loses its buffer after an aborted receive, because @e has no window. All peers
+ * use the buffers of a lazy portal. So @e also loses such a buffer if the sender was too slow or
+ * its connection was lost. The loopback never loses a connection.
  */
 static bool gives_way(const struct lnet_rx *rx, const struct lnet_entry *e, enum lnet_outcome how)
 {
@@ -482,9 +511,13 @@ void lnet_dedup_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome 
 	if (how == LNET_OK && e->state == ENTRY_MATCHED) {
 		entry_received(p, rx, e);
 	} else if (e->state == ENTRY_FINAL && e->w && (how == LNET_OK || how == LNET_STOPPED)) {
-		answer_final(p, rx, e);	/* a duplicate requests the reply on its path */
+		/* the duplicate requests the reply on the path of the duplicate */
+		answer_final(p, rx, e);
 	} else if (gives_way(rx, e, how)) {
-		/* no effect: the event reports that, and a retransmission is matched again */
+		/*
+		 * the request took no effect: the event reports that, and a retransmission is
+		 * matched again
+		 */
 		e->state = ENTRY_FINAL;
 		e->evt->ev.status = -EIO;
 		e->evt->ev.outcome = LNET_ABORTED;
@@ -519,14 +552,20 @@ enum lnet_verdict lnet_dedup_confirm(struct lnet_pass *p, struct lnet_rx *rx)
 
 /* ---- rejections at the sender ---------------------------------------------------------------- */
 
-/* Rule 11: only a request with exactly one attempt, on a direct path, gets a new request ID. */
+/*
+ * Rule 11: after the rejection of a request, only a request with exactly one attempt, on a direct
+ * path, gets a new request ID. Any other request fails.
+ */
 static void rename_or_fail(struct lnet_pass *p, struct lnet_op *op)
 {
 	struct lnet_att *first = op->first.state != ATT_FREE ? &op->first : NULL;
 	struct lnet_att *hedge = op->hedge && op->hedge->state != ATT_FREE ? op->hedge : NULL;
 	struct lnet_att *att = first ? first : hedge;
 
-	/* MAYBE: another attempt may have been delivered. A router may have sent one twice. */
+	/*
+	 * The delivery is unknown, because another attempt may have been delivered. A router may
+	 * also have sent one attempt twice.
+	 */
 	if ((op->tries > 1 && (op->flags & LNET_OPF_UNKNOWN)) || (op->flags & LNET_OPF_ROUTED) ||
 	    op->nr_held || (first && hedge) || !list_empty(&op->receives)) {
 		op->flags |= LNET_OPF_UNKNOWN;
@@ -546,7 +585,7 @@ static void rename_or_fail(struct lnet_pass *p, struct lnet_op *op)
 	if (op->state == OP_BACKOFF)
 		lnet_op_set_state(op, OP_TRY);
 	lnet_op_set_state(op, OP_RESOLVE);
-	/* An earlier rejection ended the old session, and a new one is open already. */
+	/* An earlier rejection has ended the old session, and a new session is already open. */
 	if (lnet_session_is_ready(p, op->peer)) {
 		lnet_rec_op_anew(p, op);
 		lnet_op_try(p, op, NULL);

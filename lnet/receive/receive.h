@@ -1,34 +1,49 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Functions of receive/: incoming messages, replies, duplicate suppression, windows. */
+/* Functions of receive/: received messages, replies, duplicate suppression, windows. */
 #ifndef LNET_RECEIVE_RECEIVE_H
 #define LNET_RECEIVE_RECEIVE_H
 
 #include "model/model.h"
 
 /* ---- rx.c ------------------------------------------------------------------------------------ */
-/* The only writer of the state. */
+/* Sets the state of @rx. No other function writes it. */
 void lnet_rx_set_state(struct lnet_rx *rx, enum lnet_rx_state state);
-/* Frees @rx, or puts it into the pool of the locked shard; later if lnet_pass_stops() uses it. */
+/*
+ * Frees @rx, or returns it to the pool of the locked shard. If lnet_pass_stops() uses @rx, that
+ * function frees it later.
+ */
 void lnet_rx_free(struct lnet_pass *p, struct lnet_rx *rx);
-/* Nobody uses @sh any more: frees the pool of rx. */
+/* Frees the pool of messages (rx) of @sh, which no thread uses any more. */
 void lnet_rx_pool_fini(struct lnet_shard *sh);
-/* [sh] Counts @rx as dropped because of @why. Returns SKIP. */
+/* [sh] Counts @rx as dropped for the reason @why. Returns SKIP. */
 enum lnet_verdict lnet_rx_drop(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome why);
-/* [sh] Sets rx->want and the state. Returns RECEIVE: the driver writes the payload to rx->into. */
+/*
+ * [sh] Sets rx->want and the state of @rx. Returns RECEIVE, so that the driver writes the payload
+ * to rx->into.
+ */
 enum lnet_verdict lnet_rx_receive(struct lnet_pass *p, struct lnet_rx *rx);
-/* [sh] lnet_match() has queued @rx on a lazy portal. Returns LATER. */
+/* [sh] Sets the state of @rx, which lnet_match() has queued on a lazy portal. Returns LATER. */
 enum lnet_verdict lnet_rx_queue_lazy(struct lnet_pass *p, struct lnet_rx *rx);
-/* [sh] @rx has waited: its driver receives the verdict @v at the end of the pass. */
+/* [sh] @rx has waited: the pass gives the verdict @v to its driver at the end. */
 void lnet_rx_defer(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v);
-/* [any shard] Only the source of @rx and routers know its handle, so the source is alive. */
+/*
+ * [any shard] Records liveness of the source of @rx. The handle proves the source, because only the
+ * source and routers know it.
+ */
 void lnet_rx_proven(const struct lnet_pass *p, const struct lnet_rx *rx);
-/* [sh of rx->src] The path on which @rx was received; NULL: there is none. */
+/* [sh of rx->src] Returns the path on which @rx was received; NULL: there is none. */
 struct lnet_path *lnet_rx_path(const struct lnet_rx *rx);
-/* The event that lnet_rx_prealloc() reserved, filled from @rx. @rx has none afterwards. */
+/*
+ * Fills the event that lnet_rx_prealloc() reserved for @rx, and returns it. @rx has no event
+ * afterwards.
+ */
 struct lnet_evt *lnet_rx_event(struct lnet_rx *rx, enum lnet_event_kind kind);
-/* [sh] An ACK or REPLY to @rx on its path, for the caller to fill and defer; NULL: no memory. */
+/*
+ * [sh] Creates an ACK or REPLY to @rx, bound to the path of @rx. The caller fills and defers it.
+ * NULL: no memory.
+ */
 struct lnet_op *lnet_reply_new(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_op_type type);
-/* [sh] Reserves the event of @rx before the request has an effect. False: the pool is empty. */
+/* [sh] Reserves an event for @rx before the request has an effect. False: the pool is empty. */
 bool lnet_rx_prealloc(struct lnet_pass *p, struct lnet_rx *rx);
 /* ln->hooks->rx_matched() */
 void lnet_rx_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v,
@@ -37,113 +52,164 @@ void lnet_pass_receives(struct lnet_pass *p);	/* ln->hooks->lands() */
 void lnet_pass_stops(struct lnet_pass *p);	/* ln->hooks->stops() */
 
 /* ---- reply.c --------------------------------------------------------------------------------- */
-/* [sh] Processes a received ACK. Stores no pointer to @rx. */
+/* [sh] Processes a received ACK. Keeps no pointer to @rx. */
 enum lnet_verdict lnet_ack_take(struct lnet_pass *p, struct lnet_rx *rx,
 				const struct lnet_hdr *hdr);
-/* [sh] A REPLY was received: RECEIVE to the MD of its GET, or SKIP. */
+/* [sh] A REPLY was received. Returns RECEIVE, to the MD of its GET, or SKIP. */
 enum lnet_verdict lnet_reply_take(struct lnet_pass *p, struct lnet_rx *rx,
 				  const struct lnet_hdr *hdr);
-/* The payload of a REPLY ended. Enters the shard of its GET, and frees @rx. */
+/* The receive of a REPLY's payload ended. Locks the shard of its GET, and frees @rx. */
 void lnet_reply_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how);
 
 /* ---- dedup.c --------------------------------------------------------------------------------- */
-/* [sh] A tracked request was received: finds or makes its entry. May change the shard. */
+/*
+ * [sh] A tracked request was received: finds or creates its reply cache entry. May lock another
+ * shard.
+ */
 enum lnet_verdict lnet_dedup_begin(struct lnet_pass *p, struct lnet_rx *rx);
-/* No lock held. The tracked request @rx, which was queued on a lazy portal, has its verdict. */
+/* The tracked request @rx was queued on a lazy portal, and now has a verdict. No lock held. */
 void lnet_dedup_matched(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v,
 			enum lnet_outcome why);
-/* As lnet_rx_gone(), for a tracked request. Releases the lock. */
+/* Does lnet_rx_gone() for a tracked request. Releases the lock. */
 bool lnet_dedup_gone(struct lnet_pass *p, struct lnet_rx *rx);
-/* The payload of the tracked request @rx ended. Enters the shard of its entry. */
+/*
+ * The receive of the payload of the tracked request @rx ended. Locks the shard of its reply cache
+ * entry.
+ */
 void lnet_dedup_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how);
-/* [sh] Advances the window to the low-water mark of a confirm message. May change the shard. */
+/*
+ * [sh] Advances the window to the low-water mark of a received confirm message. May lock another
+ * shard.
+ */
 enum lnet_verdict lnet_dedup_confirm(struct lnet_pass *p, struct lnet_rx *rx);
-/* [sh] The receiver, or a router on @via, rejected the tracked request @op for @reason. */
+/*
+ * [sh] The receiver, or a router on the path @via, rejected the tracked request @op with @reason.
+ */
 void lnet_rejection_take(struct lnet_pass *p, struct lnet_op *op, u32 reason,
 			 struct lnet_path *via);
 void lnet_pass_backs(struct lnet_pass *p);	/* ln->hooks->backs() */
 
 /* ---- window.c -------------------------------------------------------------------------------- */
-/* [sh] The entry of @seq, which is from w->low to w->high; NULL: none, or a rejection. */
+/*
+ * [sh] Returns the entry of @seq, which is from w->low to w->high; NULL: no entry, or a rejection.
+ */
 struct lnet_entry *lnet_window_entry(const struct lnet_window *w, u64 seq);
-/* [sh] The reason for which @seq was rejected; 0: it was not. */
+/* [sh] Returns the reason for which the request @seq was rejected; 0: it was not rejected. */
 u32 lnet_window_rejected(const struct lnet_window *w, u64 seq);
-/* [sh] Puts @e at the place of @seq. */
+/* [sh] Stores @e in the window as the entry of @seq. */
 void lnet_window_place(struct lnet_window *w, u64 seq, struct lnet_entry *e);
-/* [sh] A mark with e->reason replaces @e; the caller gets the window's reference to @e. */
+/*
+ * [sh] Replaces @e in the window by a mark with e->reason. The window's reference to @e then
+ * belongs to the caller.
+ */
 void lnet_window_reject(struct lnet_window *w, struct lnet_entry *e);
-/* [sh] Drops a reference. NULL is fine. */
+/* [sh] Drops a reference to @e, which may be NULL. */
 void lnet_entry_put(struct lnet_pass *p, struct lnet_entry *e);
-/* [sh] A zeroed entry from the pool; NULL: the pool is empty. */
+/* [sh] Takes a zeroed entry from the pool; NULL: the pool is empty. */
 struct lnet_entry *lnet_entry_take(struct lnet_shard *sh);
-/* [sh] Posts the event if no receive and no reply uses the memory. */
+/* [sh] Posts the event of @e, if no receive and no reply uses the memory. */
 void lnet_entry_settle(struct lnet_pass *p, struct lnet_entry *e);
-/* [sh] Empties the place of @seq: a request in progress continues without the window. */
+/*
+ * [sh] Removes the entry of @seq from the window. A request in progress continues without the
+ * window.
+ */
 void lnet_entry_detach(struct lnet_pass *p, struct lnet_window *w, u64 seq);
-/* [sh] The sender has finished all requests below @low: detaches them, and moves w->low. */
+/*
+ * [sh] The sender has finished all requests below @low: removes their entries, and raises w->low.
+ */
 void lnet_window_advance(struct lnet_pass *p, struct lnet_window *w, u64 low);
-/* [sh] w->from becomes @pni, which is referenced; NULL: none */
+/* [sh] Sets w->from to @pni, and takes a reference to it; NULL: none */
 void lnet_window_from(struct lnet_window *w, struct lnet_peer_ni *pni);
 /*
- * [all shards] @pni has left the peer @from. ACKs of sessions whose last request was received from
- * @pni are sent to another interface of @from; if there is none, still to @pni.
+ * [all shards] @pni has left the peer @from. Some sessions received their last request from @pni.
+ * ACKs of these sessions are then sent to another interface of @from; if there is none, still to
+ * @pni.
  */
 void lnet_windows_rehome(const struct lnet_peer *from, const struct lnet_peer_ni *pni);
-/* [sh] A request of @w was received, or is complete. If the opener sent it, ACKs use its path. */
+/*
+ * [sh] A request of @w was received, or is complete. If the opener sent it, ACKs are sent on its
+ * path from now on.
+ */
 void lnet_window_heard(struct lnet_pass *p, struct lnet_window *w, struct lnet_rx *rx);
 /*
- * [sh] Makes room for @seq. May release and take the lock: *@w is then the window of @session_id,
- * or NULL. False: no room, no memory, or no window.
+ * [sh] Makes room for @seq in the window. May release and retake the lock: *@w is then the window
+ * of @session_id, or NULL. False: no room, no memory, or no window.
  */
 bool lnet_window_fit(struct lnet_pass *p, struct lnet_window **w, u64 session_id, u64 seq);
-/* [sh] A PUT is done: its ACK is sent at the end of the pass if @wanted, else as in rule 10. */
+/*
+ * [sh] A PUT is done. @wanted: its ACK is sent at the end of the pass; otherwise as rule 10 states.
+ */
 void lnet_window_ack(struct lnet_pass *p, struct lnet_window *w, struct lnet_rx *rx, bool wanted);
-/* [sh] Sends delayed ACKs, expires entries, and drops a window that was unused for long. */
+/* [sh] Sends delayed ACKs, expires entries, and drops the window if it was unused for long. */
 void lnet_window_timer(struct lnet_pass *p, struct lnet_timer *t);
-/* [sh] Begins a walk that discards held replies of an MD. Newer windows do not use the MD. */
+/*
+ * [sh] Begins a walk that discards held replies of an MD. Windows created later do not use the MD.
+ */
 void lnet_window_walk_begin(struct lnet_shard *sh, struct lnet_window_walk *walk);
-/* [sh] Does a slice for @md (NULL: all). False: the last. The lock may be released in between. */
+/*
+ * [sh] Does a slice of the walk for @md; NULL: for all MDs. False: it was the last slice. The lock
+ * may be released between two slices.
+ */
 bool lnet_window_walk_slice(struct lnet_pass *p, struct lnet_window_walk *walk, struct lnet_md *md);
-/* No lock held. Discards the held replies of @md. NULL: shutdown, discards all. */
+/*
+ * Discards the held replies of @md. @md NULL, at shutdown: discards all held replies. No lock held.
+ */
 void lnet_windows_md_aborted(struct lnet_pass *p, struct lnet_md *md);
 void lnet_pass_acks(struct lnet_pass *p);	/* ln->hooks->acks() */
 
 /* ---- window_table.c -------------------------------------------------------------------------- */
-/* The index of the shard that a session ID selects. */
+/* Returns the index of the shard that a session ID selects. */
 u64 lnet_session_shard(const struct lnet *ln, u64 session_id);
-/* [sh] The window of a session ID; NULL: none. */
+/* [sh] Returns the window of a session ID; NULL: none. */
 struct lnet_window *lnet_window_find(struct lnet_shard *sh, u64 session_id);
 /* [any shard] True if the opener of @w sent @rx. */
 bool lnet_window_is_openers(const struct lnet_window *w, const struct lnet_rx *rx);
-/* [any shard] True if a known peer other than the opener sent @rx; an unknown NID may be a rail. */
+/*
+ * [any shard] True if a known peer other than the opener of @w sent @rx. An unknown NID may be a
+ * rail of the opener.
+ */
 bool lnet_window_is_foreign(const struct lnet_window *w, const struct lnet_rx *rx);
-/* [sh] Bytes in small buffers with replies to @opener, and number of replies that hold memory. */
+/*
+ * [sh] Returns how much the replies to @opener use: bytes in small buffers, and the number of held
+ * replies.
+ */
 void lnet_windows_share(struct lnet_shard *sh, const struct lnet_nid *opener, u64 *cache_bytes,
 			u64 *nr_held);
-/* [sh] True if @w may cache a REPLY of @len bytes in a small buffer; else it counts the denial. */
+/*
+ * [sh] True if @w may cache a REPLY of @len bytes in a small buffer. Otherwise counts the denial.
+ */
 bool lnet_window_may_cache(struct lnet_pass *p, const struct lnet_window *w, u32 len);
-/* [sh] True if the peer of @w may have one more held reply; else it counts the denial. */
+/* [sh] True if the peer of @w may have one more held reply. Otherwise counts the denial. */
 bool lnet_window_may_hold(struct lnet_pass *p, const struct lnet_window *w);
-/* [sh] The memory of @w without its entries, for sh->window_bytes. */
+/* [sh] Returns the bytes of memory of @w without its entries, for sh->window_bytes. */
 u64 lnet_window_bytes(const struct lnet_window *w);
-/* [sh] Drops other windows than @w until window_memory has room for an entry. False: no room. */
+/*
+ * [sh] Drops windows other than @w until window_memory has room for an entry. False: there is no
+ * room.
+ */
 bool lnet_window_room(struct lnet_pass *p, struct lnet_window *w);
-/* [sh] True if a request of @w has no result yet, or its memory is in use. */
+/* [sh] True if a request of @w has no result yet, or its memory is still in use. */
 bool lnet_window_is_busy(const struct lnet_window *w);
 /* [sh] Frees @w. */
 void lnet_window_drop(struct lnet_pass *p, struct lnet_window *w);
-/* A new shard has no windows. */
+/* Initializes a new shard, which has no windows. */
 void lnet_windows_init(struct lnet_shard *sh);
-/* No lock held. All operations have ended: frees all windows. */
+/* Frees all windows. All operations have ended; no lock held. */
 void lnet_windows_fini(struct lnet *ln);
-/* [sh] The session that @rx opens, or has opened; NULL: no room. May release and take the lock. */
+/*
+ * [sh] Returns the session that @rx opens, or has already opened; NULL: no room. May release and
+ * retake the lock.
+ */
 struct lnet_window *lnet_window_open(struct lnet_pass *p, struct lnet_rx *rx, u32 hold_ms);
-/* [sh of rx->from] A session open request was received. May release and take the lock. */
+/* [sh of rx->from] Processes a received session open request. May release and retake the lock. */
 enum lnet_verdict lnet_session_open(struct lnet_pass *p, struct lnet_rx *rx,
 				    const struct lnet_hdr *hdr);
 
 /* ---- unlink.c -------------------------------------------------------------------------------- */
-/* No lock held, after lnet_md_abort(): aborts all that uses @md, or posts UNLINK; drops the pin. */
+/*
+ * Called after lnet_md_abort(), with no lock held. Aborts everything that uses @md, or posts
+ * UNLINK; then drops the pin.
+ */
 void lnet_md_aborted_finish(struct lnet *ln, struct lnet_md *md);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Replies to local requests: finds the requests, completes them, and receives the payload. */
+/*
+ * Received ACKs and REPLYs: finds the requests of this node, completes them, and receives the
+ * payload.
+ */
 #include "shard/shard.h"
 #include "memory/memory.h"
 #include "xfer/xfer.h"
@@ -21,7 +24,10 @@ static bool is_from(const struct lnet_rx *rx, const struct lnet_peer *peer)
 	return false;
 }
 
-/* The operation that awaits @rx; NULL: none does, or its request was sent to another node. */
+/*
+ * Returns the operation that awaits the reply @rx. NULL: no operation awaits it, or the request was
+ * sent to another node.
+ */
 static struct lnet_op *reply_op_find(struct lnet_pass *p, struct lnet_rx *rx,
 				     enum lnet_op_type type)
 {
@@ -35,14 +41,17 @@ static struct lnet_op *reply_op_find(struct lnet_pass *p, struct lnet_rx *rx,
 	if (!op || (op->type != type && !(type == LNET_OP_PUT && rx->mlength >= LNET_REJECTED)) ||
 	    lnet_op_is_over(op)) {
 		lnet_count(p->sh, dup_reply);
-		/* A rejected request holds no memory. A confirm message may be rejected itself. */
+		/*
+		 * A rejected request uses no memory at the receiver. The receiver may also reject a
+		 * confirm message.
+		 */
 		if (rx->handle.cookie[0] == peer->tx.session_id && rx->mlength < LNET_REJECTED)
 			lnet_confirm_again(p, peer);
 		return NULL;
 	}
 	/*
-	 * Only the target of the request may reply. A node replies as LNET_PID, whichever process
-	 * was the target; requests of the core have no process as target.
+	 * Only the target of the request may reply. A node replies with the PID LNET_PID, whichever
+	 * process was the target. Requests of the core have no process as target.
 	 */
 	if (unlikely(!is_from(rx, op->peer) ||
 		     (rx->src_pid != LNET_PID && rx->src_pid != op->target_pid &&
@@ -58,14 +67,20 @@ static bool use_md(struct lnet_op *op)
 {
 	if (!op->md || (op->flags & LNET_OPF_REPLIED))
 		return true;
-	/* An exhausted MD still gets the reply to its operation; an unlinked MD does not. */
+	/*
+	 * The reply may use an exhausted MD, because the MD belongs to the operation. It may not
+	 * use an unlinked MD.
+	 */
 	if (!lnet_md_use_again(op->md) && lnet_md_aborted(op->md))
 		return false;
 	op->flags |= LNET_OPF_REPLIED;
 	return true;
 }
 
-/* Ends @op if the cumulative ACK @rx covers all PUTs, or @op wants no ACK. False: it did not. */
+/*
+ * Ends @op if the cumulative ACK @rx covers all PUTs, or if @op requested no ACK. False: @op did
+ * not end.
+ */
 static bool merged_one(struct lnet_pass *p, struct lnet_op *op, const struct lnet_rx *rx)
 {
 	bool all = rx->handle.cookie[1] & LNET_REQID_ALL;
@@ -79,7 +94,7 @@ static bool merged_one(struct lnet_pass *p, struct lnet_op *op, const struct lne
 	return true;
 }
 
-/* As merged_ack(), for requests of an expired session, which are in peer->expired. */
+/* Does the work of merged_ack() for requests of an expired session, which are in peer->expired. */
 static void merged_slow(struct lnet_pass *p, struct lnet_rx *rx, u64 last)
 {
 	struct lnet_peer *peer = rx->src->peer;
@@ -89,10 +104,11 @@ again:
 	list_for_each_entry(op, &peer->expired, expired)
 		if (lnet_op_seq(op) <= last && op->wire.cookie[0] == rx->handle.cookie[0] &&
 		    merged_one(p, op, rx))
-			goto again;	/* the end of one request may start or end others */
+			/* start again, because the end of one request may start or end others */
+			goto again;
 }
 
-/* Processes a cumulative ACK. Its sequence must have been drawn, which bounds the loop. */
+/* Processes a cumulative ACK. The sender must have drawn its sequence; this bounds the loop. */
 static void merged_ack(struct lnet_pass *p, struct lnet_rx *rx)
 {
 	struct lnet_peer *peer = rx->src->peer;
@@ -119,7 +135,7 @@ static void merged_ack(struct lnet_pass *p, struct lnet_rx *rx)
 	for (seq = tx->oldest; seq <= last; seq++) {
 		struct lnet_op *op = tx->op[seq & (tx->cap - 1)];
 
-		/* The place of a finished request may have a later one. */
+		/* A later request may be at the same index as a finished one. */
 		if (op && lnet_op_seq(op) == seq)
 			merged_one(p, op, rx);
 	}

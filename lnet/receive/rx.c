@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Received messages: checks of source and target, dispatch by type, stock requests. Also the steps
- * of a pass in which drivers receive payloads, or abort receives.
+ * Received messages: checks of source and target, dispatch by type, untracked requests. Also the
+ * steps of a pass in which drivers receive payloads, or abort receives.
  */
 #include "base/base.h"
 #include "shard/shard.h"
@@ -28,8 +28,8 @@ void lnet_rx_set_state(struct lnet_rx *rx, enum lnet_rx_state state)
 	rx->state = state;
 }
 
-#define RX_KEEP 128	/* receives that the pool of a shard has at most */
-#define RX_NEEDS 2	/* operations and events that one receive may take */
+#define RX_KEEP 128	/* most unused messages (rx) in the pool of a shard */
+#define RX_NEEDS 2	/* most operations and events that one receive takes */
 
 static struct lnet_rx *rx_pop(struct lnet_shard *sh)
 {
@@ -167,7 +167,8 @@ struct lnet_evt *lnet_rx_event(struct lnet_rx *rx, enum lnet_event_kind kind)
 	struct lnet_event *ev = &e->ev;
 
 	rx->evt = NULL;
-	ev->kind = kind;		/* sets all fields but those that lnet_md_post() sets */
+	/* the following code sets all fields of the event but those that lnet_md_post() sets */
+	ev->kind = kind;
 	ev->final = true;
 	ev->delivery_unknown = false;
 	ev->status = 0;
@@ -270,7 +271,7 @@ static enum lnet_verdict plain_begin(struct lnet_pass *p, struct lnet_rx *rx)
 	return LNET_SKIP;
 }
 
-/* The payload of @rx, a push or a PUT under stock rules, ended. */
+/* The receive of the payload of @rx ended. @rx is a push or an untracked PUT. */
 static void plain_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how)
 {
 	struct lnet_md *md = rx->md;	/* NULL: a push */
@@ -355,7 +356,7 @@ static enum lnet_verdict take_request(struct lnet_pass *p, struct lnet_rx *rx,
 
 #define FORWARD 1	/* not a verdict */
 
-/* 0: the message is for this node. FORWARD: it is to be forwarded. Else the verdict. */
+/* Returns 0 if the message is for this node, FORWARD if it is to be forwarded, else the verdict. */
 static int rx_check_address(struct lnet_pass *p, const struct lnet_ni *ni,
 			    const struct lnet_hdr *hdr)
 {
@@ -371,7 +372,7 @@ static int rx_check_address(struct lnet_pass *p, const struct lnet_ni *ni,
 	return LNET_SKIP;
 }
 
-/* True for a router-generated reply, which the node of its source NID did not send. */
+/* True for a router-generated reply. The node of its source NID did not send such a reply. */
 static bool is_routers_word(const struct lnet_hdr *hdr)
 {
 	return hdr->type == LNET_MSG_ACK &&
@@ -379,10 +380,10 @@ static bool is_routers_word(const struct lnet_hdr *hdr)
 }
 
 /*
- * [sh] True if neither the source node, by any of its NIDs, nor a gateway of the route table sent
- * @rx: then @rx is dropped. Messages to @forward are always checked, because the next hop trusts
- * this node. As routes may be asymmetric, any peer may send a message with a source on a remote
- * net: it is only marked as claimed. May release the lock and take it again.
+ * [sh] True if the node must drop @rx: neither the source node, by any of its NIDs, nor a gateway
+ * of the route table sent it. Messages to @forward are always checked, because the next hop trusts
+ * this node. Routes may be asymmetric, so any peer may send a message with a source on a remote
+ * net; such a message is only marked as claimed. May release the lock and take it again.
  */
 static bool drop_forged(struct lnet_pass *p, struct lnet_rx *rx, bool forward)
 {
@@ -407,7 +408,10 @@ static bool drop_forged(struct lnet_pass *p, struct lnet_rx *rx, bool forward)
 	return true;
 }
 
-/* The source NID of @rx is not that of rx->from: enters the source's shard. False: dropped. */
+/*
+ * Handles a message whose source NID is not that of rx->from: locks the shard of the source. False:
+ * @rx was dropped.
+ */
 static bool came_routed(struct lnet_pass *p, struct lnet_rx *rx, bool routers_word)
 {
 	struct lnet_peer *claimer;
@@ -415,13 +419,14 @@ static bool came_routed(struct lnet_pass *p, struct lnet_rx *rx, bool routers_wo
 
 	if (drop_forged(p, rx, false))
 		return false;
-	claimer = rx->from->peer;	/* drop_forged() may have released the lock */
+	/* read again, because drop_forged() may have released the lock */
+	claimer = rx->from->peer;
 	lnet_peer_get(claimer);
 	lnet_leave(p);
 	src = lnet_peer_ni_claimed(p->ln, &rx->src_nid, claimer);
 	lnet_peer_put(claimer);
 	lnet_enter_pni(p, src ? src : rx->from);
-	if (!src || lnet_nid_is_lo(&src->nid)) {	/* no other node has the NID 0@lo */
+	if (!src || lnet_nid_is_lo(&src->nid)) {	/* no other node can have the NID 0@lo */
 		lnet_peer_ni_put(src);
 		lnet_rx_drop(p, rx, LNET_CANCELED);
 		return false;
@@ -447,8 +452,9 @@ static bool came_routed(struct lnet_pass *p, struct lnet_rx *rx, bool routers_wo
 }
 
 /*
- * [sh] For a source that is not the NID of the connection. It is false if no host can have it, or
- * if it is a NID of this node: only the loopback driver receives messages of this node.
+ * [sh] True if the source NID of @rx, which is not the NID of the connection, is false. No host can
+ * have the NID, or it is a NID of this node: only the loopback driver receives messages of this
+ * node.
  */
 static bool has_false_source(struct lnet_pass *p, const struct lnet_rx *rx)
 {
@@ -474,7 +480,7 @@ static enum lnet_verdict rx_dispatch(struct lnet_pass *p, struct lnet_rx *rx,
 	}
 	if (unlikely(!is_sender) && has_false_source(p, rx))
 		return lnet_rx_drop(p, rx, LNET_CANCELED);
-	/* A router creates no peer entry for a NID that no host can have. */
+	/* A router creates no peer entry for a destination NID that no host can have. */
 	if (unlikely(v == FORWARD) && (!lnet_nid_is_host(&hdr->dest_nid) ||
 				       lnet_nid_is_own_host(&hdr->dest_nid))) {
 		lnet_count(p->sh, false_target);
@@ -531,7 +537,10 @@ bool lnet_rx_needed(const struct lnet_ni *ni, const struct lnet_hdr *hdr)
 	return hdr->type != LNET_MSG_ACK || !lnet_nid_same(&hdr->dest_nid, &ni->nid);
 }
 
-/* The node keeps no ACK, so @rx is on the stack. Fields that nobody has written are not read. */
+/*
+ * Processes an ACK. @rx is on the stack, because the node does not keep an ACK. Fields of @rx that
+ * nobody has written are not read.
+ */
 static noinline enum lnet_verdict ack_begin(struct lnet_pass *p, struct lnet_ni *ni,
 					    const struct lnet_hdr *hdr, struct lnet_peer_ni *from)
 {
@@ -566,7 +575,7 @@ enum lnet_verdict lnet_rx_begin(struct lnet_pass *p, struct lnet_ni *ni, struct 
 		return v;
 	}
 	if (v == LNET_LATER) {
-		/* Another thread ends the wait of @rx, perhaps after its NI was deleted. */
+		/* Another thread ends the wait of @rx, perhaps after the NI was deleted. */
 		rx->keeps_ni = 1;	/* lnet_rx_free() drops the reference */
 		lnet_ni_get(ni);
 	}
@@ -623,7 +632,10 @@ bool lnet_rx_gone(struct lnet_pass *p, struct lnet_rx *rx)
 
 /* ---- steps of a pass ------------------------------------------------------------------------- */
 
-/* Holds a reference to the NI, because another thread may complete the message during receive(). */
+/*
+ * Calls receive() of the drivers. The pass has a reference to the NI, because another thread may
+ * complete the message during receive().
+ */
 void lnet_pass_receives(struct lnet_pass *p)
 {
 	while (!list_empty(&p->receive)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Unlinks MDs and MEs: aborts the operations and held replies that use the memory. */
+/* Unlinks MDs and MEs: aborts the operations that use the memory, and discards its held replies. */
 #include "shard/shard.h"
 #include "memory/memory.h"
 #include "xfer/xfer.h"
@@ -18,7 +18,7 @@ void lnet_md_aborted_finish(struct lnet *ln, struct lnet_md *md)
 	lnet_pass_end(&p);
 }
 
-/* Unlinks the MD or ME with this handle. 0, -ENOENT */
+/* Unlinks the MD or ME with this handle. Returns 0 or -ENOENT. */
 static int handle_unlink(struct lnet *ln, u64 cookie, enum lnet_handle_kind kind)
 {
 	struct lnet_md_dom *dom = lnet_handle_dom(ln, cookie, kind);
@@ -33,7 +33,8 @@ static int handle_unlink(struct lnet *ln, u64 cookie, enum lnet_handle_kind kind
 	if (found && kind == LNET_HANDLE_ME) {
 		me = found;
 		md = me->md;
-		me->unlink = LNET_RETAIN;	/* freed here, not with its MD */
+		/* the ME is freed in this function, and not with its MD */
+		me->unlink = LNET_RETAIN;
 	}
 	if (md)
 		lnet_md_abort(md);

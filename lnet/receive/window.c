@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A receiver's window: places of requests, reply cache entries, cumulative ACKs, and timers. */
+/* A receiver's window: its reply cache entries, cumulative ACKs, and timers. */
 #include "base/base.h"
 #include "shard/shard.h"
 #include "topology/topology.h"
@@ -7,13 +7,14 @@
 #include "xfer/xfer.h"
 #include "receive/receive.h"
 
-#define NOACKS_MIN 8U			/* least PUTs per cumulative ACK, unless late */
-#define ENTRIES_KEPT 128U		/* entries in the pool of a shard */
+/* a cumulative ACK covers at least this number of PUTs, unless confirm_delay has passed */
+#define NOACKS_MIN 8U
+#define ENTRIES_KEPT 128U		/* most reply cache entries in the pool of a shard */
 #define MARK_REASON_SHIFT 1
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
-/* Entries are aligned, so an odd pointer is a mark. */
+/* True if @place is the mark of a rejection: an odd pointer. Pointers to entries are aligned. */
 static bool is_mark(const struct lnet_entry *place)
 {
 	return (uintptr_t)place & 1;
@@ -33,7 +34,10 @@ u32 lnet_window_rejected(const struct lnet_window *w, u64 seq)
 	return is_mark(place) ? (u32)((uintptr_t)place >> MARK_REASON_SHIFT) : 0;
 }
 
-/* A window whose size varies around a power of 2 stays in its list. */
+/*
+ * Moves the window to the list of its size. If its size varies around a power of 2, it stays in its
+ * list.
+ */
 static void window_weigh(struct lnet_window *w)
 {
 	u8 weight = w->weight;
@@ -56,7 +60,10 @@ void lnet_window_place(struct lnet_window *w, u64 seq, struct lnet_entry *e)
 	window_weigh(w);
 }
 
-/* [sh] Empties the place of @seq. Returns its entry with the window's reference, or NULL. */
+/*
+ * [sh] Removes the entry of @seq from the window. Returns the entry with the window's reference, or
+ * NULL.
+ */
 static struct lnet_entry *unplace(struct lnet_window *w, u64 seq)
 {
 	struct lnet_entry **place = &w->entry[seq & (w->cap - 1)], *e = *place;
@@ -133,7 +140,7 @@ void lnet_entry_settle(struct lnet_pass *p, struct lnet_entry *e)
 	lockdep_assert_held(&e->sh->lock);
 	if (!md || e->state != ENTRY_FINAL || !list_empty(&e->rxs))
 		return;
-	/* A large REPLY is sent from the memory itself; an ACK and a cached REPLY are not. */
+	/* A large REPLY is sent from the MD's memory; an ACK and a cached REPLY are not. */
 	if (e->type == LNET_OP_GET && !e->sbuf && (e->nr_reply_ops || (e->w && !e->gone)))
 		return;
 	unhold(e);
@@ -144,7 +151,7 @@ void lnet_entry_settle(struct lnet_pass *p, struct lnet_entry *e)
 	lnet_md_post(p, md, evt, true);
 }
 
-/* Ends @e: its event reports that no receive was complete, or its held reply is discarded. */
+/* Ends @e: its event reports that no receive was complete, or the node discards its held reply. */
 static void entry_fail(struct lnet_pass *p, struct lnet_entry *e)
 {
 	if (e->state == ENTRY_MATCHED) {
@@ -206,7 +213,7 @@ void lnet_window_from(struct lnet_window *w, struct lnet_peer_ni *pni)
 	w->from = pni;
 }
 
-/* From now on ACKs are sent to the opener's interface @from. @via: the router, or NULL. */
+/* Makes later ACKs of the window use the opener's interface @from. @via: the router, or NULL. */
 static void ack_to(struct lnet_window *w, struct lnet_peer_ni *from, struct lnet_peer_ni *via)
 {
 	lnet_window_from(w, from);
@@ -281,15 +288,19 @@ bool lnet_window_fit(struct lnet_pass *p, struct lnet_window **wp, u64 session_i
 
 /* ---- timers: cumulative ACKs, held replies, idle windows ------------------------------------- */
 
-/* A cumulative ACK reports PUTs as done; those that request an ACK also as not truncated. */
+/*
+ * True if a cumulative ACK may cover @e. The ACK reports that the PUT is done and, if the PUT
+ * requested an ACK, that it was not truncated.
+ */
 static bool merges(const struct lnet_entry *e)
 {
 	return e->state == ENTRY_FINAL && !e->reason && (e->noack || e->whole);
 }
 
 /*
- * The last unacknowledged PUT up to which all requests were received, so that a cumulative ACK can
- * cover all PUTs; 0: none. The sender would take an ACK for an acknowledged PUT as a duplicate.
+ * Returns the sequence of the last unacknowledged PUT up to which all requests were received, so
+ * that a cumulative ACK can cover all PUTs. 0: there is none. If an ACK named an acknowledged PUT,
+ * the sender would treat the ACK as a duplicate.
  */
 static u64 done_prefix(const struct lnet_window *w)
 {
@@ -323,7 +334,7 @@ static bool ack_seq(struct lnet_pass *p, struct lnet_window *w, u64 seq, bool al
 	op->via = w->via;
 	if (op->via)
 		lnet_peer_ni_hold(op->via);
-	/* The path of the last request works; another path may have failed unnoticed. */
+	/* Use the path of the last request, which works. Another path may have failed unnoticed. */
 	op->binding = LNET_BIND_FIRST;
 	if (w->ack_ni) {
 		op->src_ni = w->ack_ni;
@@ -359,7 +370,8 @@ static void flush_acks(struct lnet_pass *p, struct lnet_window *w)
 		e->acked = seq <= prefix || ack_seq(p, w, seq, true);
 		left += !e->acked;
 	}
-	w->nr_unacked = left;	/* no memory for their ACKs: retried after confirm_delay */
+	/* PUTs for whose ACKs there was no memory; the ACKs are sent after confirm_delay */
+	w->nr_unacked = left;
 	w->ack_due_ns = left ? p->now_ns + READ_ONCE(p->ln->tun.confirm_delay) : 0;
 	w->ack_all = left != 0;
 	ack_over(w, NULL);
@@ -374,7 +386,10 @@ static void ack_by(struct lnet_pass *p, struct lnet_window *w, u64 when_ns)
 
 void lnet_window_ack(struct lnet_pass *p, struct lnet_window *w, struct lnet_rx *rx, bool wanted)
 {
-	/* So many PUTs share an ACK. If few are unfinished, they do not wait for more. */
+	/*
+	 * Number of PUTs that one ACK covers. If few requests are unfinished, the ACK does not wait
+	 * for more PUTs.
+	 */
 	u32 enough = max(min(w->W / 4, max(w->nr_open / 2, NOACKS_MIN)), 1U);
 
 	w->nr_unacked++;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The receiver's sessions: finds the window of a session ID, creates windows for session open
- * requests, and chooses windows to drop. All windows of a peer share the bounds of that peer.
+ * requests, and chooses windows to drop. The bounds of a peer apply to all its windows together.
  */
 #include <lnet/hash.h>
 #include <lnet/wire.h>
@@ -10,16 +10,17 @@
 #include "topology/topology.h"
 #include "receive/receive.h"
 
-#define WINDOW_FIRST 8U			/* places of a new window; grows when needed */
-#define GRANT_SHARD_MASK 63ULL		/* bits of a session ID: its shard */
-#define DRAWS_MAX 8U			/* random values to try per session ID */
-#define OPEN_BURST 16U			/* session open requests of a peer at once */
+#define WINDOW_FIRST 8U	/* number of elements of w->entry in a new window; it grows when needed */
+#define GRANT_SHARD_MASK 63ULL		/* bits of a session ID that select its shard */
+#define DRAWS_MAX 8U		/* most random values that the node tries for one session ID */
+#define OPEN_BURST 16U			/* most session open requests of a peer without a pause */
 #define HOLD_MIN_NS (100ULL * NSEC_PER_MSEC)	/* shortest hold time on request */
-#define GREEDY_MAX 16U			/* peers to check for a window that can be dropped */
-#define REST_NS ((u64)NSEC_PER_SEC)	/* a window that was used within this time is kept */
-#define OLD_MAX 256U			/* windows to check for one that can be dropped */
-#define LOST_MAX 256U			/* windows to check for one whose peer is lost */
-#define LARGE_MAX 16U			/* windows to check for one that is not busy */
+#define GREEDY_MAX 16U			/* most peers that are checked for a window to drop */
+/* the node does not drop a window that was used within this time */
+#define REST_NS ((u64)NSEC_PER_SEC)
+#define OLD_MAX 256U			/* most windows that are checked for one to drop */
+#define LOST_MAX 256U		/* most windows that are checked for one whose peer is lost */
+#define LARGE_MAX 16U			/* most windows that are checked for one that is not busy */
 
 u64 lnet_session_shard(const struct lnet *ln, u64 session_id)
 {
@@ -52,7 +53,10 @@ bool lnet_window_is_openers(const struct lnet_window *w, const struct lnet_rx *r
 		return true;
 	if (!READ_ONCE(w->from->peer->deleted))
 		return false;
-	/* The opener's peer entry was deleted: assume that a peer with its NID is the same node. */
+	/*
+	 * The opener's peer entry was deleted. If a peer has the opener's NID, assume that it is
+	 * the same node.
+	 */
 	list_for_each_entry(pni, &rx->src->peer->pnis, link)
 		if (lnet_nid_same(&pni->nid, &w->opener))
 			return true;
@@ -65,13 +69,16 @@ bool lnet_window_is_foreign(const struct lnet_window *w, const struct lnet_rx *r
 
 	if (lnet_window_is_openers(w, rx))
 		return false;
-	/* A peer whose interfaces are all known cannot be a rail of another opener. */
+	/* If all interfaces of a peer are known, the peer cannot be a rail of another opener. */
 	return READ_ONCE(peer->disc.complete) || (peer->configured && peer->nr_pnis > 1);
 }
 
 /* ---- windows of one peer --------------------------------------------------------------------- */
 
-/* The peer whose share a session of @rx uses: the source, or a sender that claims to forward it. */
+/*
+ * Returns the peer whose share of windows a session of @rx uses: the source, or a sender that
+ * claims to forward for the source.
+ */
 static struct lnet_peer *payer_of(const struct lnet_rx *rx)
 {
 	return unlikely(rx->claimed) ? rx->from->peer : rx->src->peer;
@@ -88,7 +95,10 @@ static void set_rank(struct lnet_shard *sh, struct lnet_window *w, unsigned int 
 	list_move(&w->ranked, &sh->ranked[rank]);
 }
 
-/* The window of @opener with the highest rank, which is the number of its windows; or NULL. */
+/*
+ * Returns the window of @opener with the highest rank, which is the number of its windows; NULL: it
+ * has no window.
+ */
 static struct lnet_window *opener_last_window(struct lnet_shard *sh, const struct lnet_nid *opener)
 {
 	struct lnet_window *w, *last = NULL;
@@ -99,15 +109,19 @@ static struct lnet_window *opener_last_window(struct lnet_shard *sh, const struc
 	return last;
 }
 
-/* True: the sender may still retransmit a request, whose delivery would be unknown without @w. */
+/*
+ * True if the sender may still retransmit a request. Without @w, the delivery of that request would
+ * be unknown.
+ */
 static bool is_fresh(const struct lnet_window *w, u64 now_ns)
 {
 	return w->high && now_ns - w->last_ns < REST_NS;
 }
 
 /*
- * A window of @opener that is not busy: one that was never used, else the oldest; or NULL. If @rx
- * is not NULL, windows that other sources than that of @rx used within REST_NS are kept.
+ * Returns a window of @opener that is not busy: a window that was never used, else the oldest;
+ * NULL: there is none. If @rx is not NULL, windows that other sources than the source of @rx used
+ * within REST_NS are excluded.
  */
 static struct lnet_window *opener_oldest_window(struct lnet_pass *p, const struct lnet_nid *opener,
 						const struct lnet_rx *rx)
@@ -127,7 +141,9 @@ static struct lnet_window *opener_oldest_window(struct lnet_pass *p, const struc
 	return found;
 }
 
-/* The oldest window of a peer that has the most; NULL if no peer has more than one. */
+/*
+ * Returns the oldest window of a peer that has the most windows; NULL: no peer has more than one.
+ */
 static struct lnet_window *window_of_greediest(struct lnet_pass *p)
 {
 	struct lnet_shard *sh = p->sh;
@@ -220,12 +236,18 @@ void lnet_window_drop(struct lnet_pass *p, struct lnet_window *w)
 	*at = w->hash_next;
 	list_del(&w->link);
 	list_for_each_entry(walk, &p->sh->window_walks, link)
-		if (walk->at == &w->made)	/* the walk would visit @w next */
+		/*
+		 * if @w is the next window of a walk, the walk continues with the window after it
+		 */
+		if (walk->at == &w->made)
 			walk->at = w->made.next;
 	list_del(&w->made);
 	hlist_del(&w->own);
 	list_del(&w->ranked);
-	/* The last window of the opener takes the rank of @w, so that ranks have no gap. */
+	/*
+	 * The opener's window with the highest rank gets the rank of @w, so that the ranks have no
+	 * gap.
+	 */
 	last = opener_last_window(p->sh, &w->opener);
 	if (last && last->rank > w->rank)
 		set_rank(p->sh, last, w->rank);
@@ -243,7 +265,10 @@ void lnet_window_drop(struct lnet_pass *p, struct lnet_window *w)
 	kfree(w);
 }
 
-/* A window that is not busy nor fresh: one that was never used, else the least recently used. */
+/*
+ * Returns a window that is neither busy nor recently used: a window that was never used, else the
+ * least recently used.
+ */
 static struct lnet_window *to_drop(struct lnet_shard *sh, u64 now_ns)
 {
 	struct lnet_window *w, *found = NULL;
@@ -273,7 +298,10 @@ static bool displace(struct lnet_pass *p, struct lnet_window *w)
 	return true;
 }
 
-/* At windows_per_peer the payer loses a window; at windows_max a peer with the most loses one. */
+/*
+ * Drops a window if a bound is reached. At windows_per_peer, the peer whose share @rx uses loses a
+ * window; at windows_max, a peer with the most windows loses one.
+ */
 static bool windows_make_room(struct lnet_pass *p, const struct lnet_rx *rx)
 {
 	const struct lnet_nid *opener = &payer_of(rx)->primary;
@@ -300,7 +328,10 @@ u64 lnet_window_bytes(const struct lnet_window *w)
 	return sizeof(*w) + (u64)w->cap * sizeof(*w->entry);
 }
 
-/* True if the opener lost its connections after its last request, as this shard's paths show. */
+/*
+ * True if the opener lost its connections after its last request, according to the paths of this
+ * shard.
+ */
 static bool opener_is_lost(const struct lnet_window *w)
 {
 	const struct lnet_path *path;
@@ -316,7 +347,10 @@ static bool opener_is_lost(const struct lnet_window *w)
 	return lost;
 }
 
-/* The largest window to drop: if @lost of a lost peer, else one not smaller than @keep; or NULL. */
+/*
+ * Returns the largest window to drop, or NULL. @lost: a window of a lost peer; otherwise a window
+ * not smaller than @keep.
+ */
 static struct lnet_window *heavy_one(struct lnet_shard *sh, const struct lnet_window *keep,
 				     bool lost)
 {
@@ -388,7 +422,10 @@ void lnet_windows_fini(struct lnet *ln)
 
 /* ---- creating windows ------------------------------------------------------------------------ */
 
-/* The session that @rx has opened already. Other nodes know the instance, and can guess nonces. */
+/*
+ * Returns the session that @rx has already opened. The nonce alone does not prove the sender,
+ * because other nodes know the instance number and can guess nonces.
+ */
 static struct lnet_window *window_of(struct lnet_shard *sh, const struct lnet_rx *rx)
 {
 	struct lnet_window *w;
@@ -402,7 +439,10 @@ static struct lnet_window *window_of(struct lnet_shard *sh, const struct lnet_rx
 	return NULL;
 }
 
-/* Unpredictable, because an unknown NID with a session ID may use the session. 0: none found. */
+/*
+ * Draws a session ID. It must be unpredictable, because an unknown NID may use a session if it has
+ * the session ID. 0: no unused ID was found.
+ */
 static u64 draw_grant(struct lnet *ln, struct lnet_shard *sh)
 {
 	unsigned int i;
@@ -420,7 +460,10 @@ static u64 draw_grant(struct lnet *ln, struct lnet_shard *sh)
 
 static bool window_add(struct lnet_pass *p, struct lnet_window *w, struct lnet_rx *rx, u32 hold_ms)
 {
-	/* The timer walks all places four times per hold time, so HOLD_MIN_NS limits its cost. */
+	/*
+	 * The timer checks all elements of w->entry four times per hold time, so HOLD_MIN_NS limits
+	 * its cost.
+	 */
 	u64 hold_ns = hold_ms ? max((u64)hold_ms * NSEC_PER_MSEC, HOLD_MIN_NS) :
 				READ_ONCE(p->ln->tun.hold_time);
 	const struct lnet_window *last;
@@ -489,7 +532,7 @@ struct lnet_window *lnet_window_open(struct lnet_pass *p, struct lnet_rx *rx, u3
 enum lnet_verdict lnet_session_open(struct lnet_pass *p, struct lnet_rx *rx,
 				    const struct lnet_hdr *hdr)
 {
-	/* least time between requests of @payer */
+	/* shortest mean time between session open requests of @payer */
 	u64 gap_ns = div_u64(NSEC_PER_SEC, (u32)READ_ONCE(p->ln->tun.session_opens_rate));
 	struct lnet_peer *payer = payer_of(rx);
 	struct lnet_window *w;
@@ -516,7 +559,8 @@ enum lnet_verdict lnet_session_open(struct lnet_pass *p, struct lnet_rx *rx,
 		lnet_sbuf_put(c);
 		if (w)
 			return LNET_SKIP;
-		c = NULL;	/* an empty REPLY, so that the sender does not wait for a timeout */
+		/* the REPLY is empty, so that the sender does not wait for a timeout */
+		c = NULL;
 	} else {
 		lnet_count(p->sh, session_opens);
 		lnet_window_heard(p, w, rx);
