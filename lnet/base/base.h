@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Functions of base/, which use no instance: timers, scatter lists, outcomes, hold-downs. */
+/*
+ * Functions of base/: timers, scatter lists, outcomes, relapses, token buckets. They use no
+ * instance.
+ */
 #ifndef LNET_BASE_BASE_H
 #define LNET_BASE_BASE_H
 
@@ -19,39 +22,44 @@ struct lnet_op;
 void lnet_wheel_init(struct lnet_wheel *w, u64 now_ns);
 /* Makes @t an idle timer. */
 void lnet_timer_init(struct lnet_timer *t, enum lnet_timer_kind kind);
-/* Disarms @t, if it is armed. */
+/* Disarms the timer @t, if it is armed. */
 void lnet_timer_cancel(struct lnet_wheel *w, struct lnet_timer *t);
-/* Removes @t from the list @due of lnet_wheel_advance(). */
+/* Removes @t from the list @due that lnet_wheel_advance() filled. */
 void lnet_timer_fired(struct lnet_wheel *w, struct lnet_timer *t);
-/* Arms @t, or moves it if it is armed. */
+/* Arms @t. If @t is armed already, changes its time. */
 void lnet_timer_set(struct lnet_wheel *w, struct lnet_timer *t, u64 when_ns);
 /*
- * Arms the idle @t at the end of the queue, or in the wheel if the last queued timer is later. For
- * many timers of equal duration, most of which are cancelled before they expire.
+ * Arms the idle @t at the end of the queue; if the last timer of the queue is later, in the wheel.
+ * For many timers of equal duration, most of which are cancelled before they expire.
  */
 void lnet_timer_queue(struct lnet_wheel *w, struct lnet_timer *t, u64 when_ns);
-/* A time not later than the first expiry; U64_MAX: no timer is armed. */
+/* Returns a time that is not later than the first expiry; U64_MAX: no timer is armed. */
 u64 lnet_wheel_next_ns(struct lnet_wheel *w);
 /*
- * Moves at most @max expired timers to @due, in this order: up to half of @max from the queue, the
- * wheel by slot and insertion, the rest of the queue. Also moves at most LNET_TIMER_MOVES timers to
- * lower levels. If timers are left, lnet_wheel_next_ns() is not in the future. The caller removes
- * each timer from @due by lnet_timer_fired().
+ * Moves at most @max expired timers to @due, in this order: up to half of @max from the queue, then
+ * from the wheel by slot and insertion, then from the queue again. Also moves at most
+ * LNET_TIMER_MOVES timers to lower levels of the wheel. If expired timers remain,
+ * lnet_wheel_next_ns() returns a time that is not in the future. The caller removes each timer from
+ * @due by lnet_timer_fired().
  */
 unsigned int lnet_wheel_advance(struct lnet_wheel *w, u64 now_ns, struct list_head *due,
 				unsigned int max);
 
 /* ---- outcomes.c ------------------------------------------------------------------------------ */
 extern const struct lnet_outcome_info lnet_outcomes[LNET_NR_OUTCOMES];
-/* The errno of the ended @op: of its outcome, or of the connection that the peer rejected. */
+/*
+ * Returns the errno of the ended @op: that of its outcome or, if the peer rejected the connection,
+ * that of the rejection.
+ */
 int lnet_op_err(const struct lnet_op *op);
 
 /* ---- a token bucket that is stored as one time ----------------------------------------------- */
 
 /*
- * Takes one token from the bucket *@paid_ns. A token returns each @gap_ns; a full bucket has
- * @span_ns / @gap_ns of them. Returns 0, or the time in ns until the bucket has a token. After a
- * change of the rate the bucket is empty at worst. Two threads that race may take one token twice.
+ * Takes one token from the token bucket *@paid_ns. The bucket gets one token each @gap_ns, and has
+ * at most @span_ns / @gap_ns tokens. Returns 0, or the time in ns until the bucket has a token. At
+ * worst, a change of the rate empties the bucket. If two threads race, both may take the same
+ * token.
  */
 static inline u64 lnet_bucket_take(u64 *paid_ns, u64 now_ns, u64 gap_ns, u64 span_ns)
 {
@@ -70,13 +78,19 @@ static inline u64 lnet_bucket_take(u64 *paid_ns, u64 now_ns, u64 gap_ns, u64 spa
 
 #define LNET_RELAPSES_MAX 16U
 
-/* Any context: readers and writers that race see an old or a new value. */
+/*
+ * Records a recovery at @now_ns. Any context; a reader that races with a writer gets an old or a
+ * new value.
+ */
 static inline void lnet_relapses_recover(struct lnet_relapses *r, u64 now_ns)
 {
 	WRITE_ONCE(r->well_ns, now_ns);
 }
 
-/* Counts a failure; the first one, or one long after the last recovery, sets the count to 0. */
+/*
+ * Counts a failure soon after a recovery. The first failure, or one long after the last recovery,
+ * sets the count to 0.
+ */
 static inline void lnet_relapses_fail(struct lnet_relapses *r, u64 now_ns)
 {
 	u64 well_ns = READ_ONCE(r->well_ns);
@@ -85,7 +99,7 @@ static inline void lnet_relapses_fail(struct lnet_relapses *r, u64 now_ns)
 	WRITE_ONCE(r->nr, soon ? min(READ_ONCE(r->nr) + 1U, LNET_RELAPSES_MAX) : 0);
 }
 
-/* @first, doubled @times times, but at most @most. */
+/* Returns @first, doubled @times times, but at most @most. */
 static inline u64 lnet_doubled(u64 first, unsigned int times, u64 most)
 {
 	return times < 64 && first <= most >> times ? first << times : most;

@@ -3,7 +3,7 @@
 #include "plat.h"
 #include <lnet/lnd.h>
 
-/* A position in a buffer: @at bytes into fragment @ix. */
+/* A position in a fragmented buffer: byte @at of fragment @ix. */
 struct spot {
 	const struct lnet_frag *frags;
 	u32 ix, nr, at;
@@ -20,7 +20,10 @@ static struct spot spot_find(const struct lnet_buf *buf, u32 pos)
 	return s;
 }
 
-/* Sets @piece to the rest of the fragment, at most @len bytes, and advances. False: no bytes. */
+/*
+ * Sets @piece to the remaining bytes of the current fragment, at most @len, and advances. False:
+ * there are no bytes.
+ */
 static bool spot_piece(struct spot *s, u32 len, struct lnet_frag *piece)
 {
 	while (s->ix < s->nr && s->at == s->frags[s->ix].len) {
@@ -35,7 +38,10 @@ static bool spot_piece(struct spot *s, u32 len, struct lnet_frag *piece)
 	return true;
 }
 
-/* Copies @len bytes between @mem and @buf at @pos: to @buf if @write. */
+/*
+ * Copies @len bytes between @mem and byte @pos of @buf. @write: from @mem to @buf; otherwise from
+ * @buf to @mem.
+ */
 static __always_inline void copy(const struct lnet_buf *buf, u32 pos, u8 *mem, u32 len, bool write)
 {
 	u64 from = (u64)buf->offset + pos;
@@ -43,7 +49,7 @@ static __always_inline void copy(const struct lnet_buf *buf, u32 pos, u8 *mem, u
 	struct spot s;
 	u8 *at;
 
-	/* the usual case: the first fragment has all bytes */
+	/* the usual case: all bytes are in the first fragment */
 	if (likely(buf->nr && len && from + len <= buf->frags->len)) {
 		at = (u8 *)buf->frags->base + from;
 		memcpy(write ? at : mem, write ? mem : at, len);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The timer wheel of a shard: five levels of 64 slots, tick 2^17 ns; arming and cancelling are
- * O(1). In addition, a queue serves timers of equal duration at a lower cost.
+ * The timer wheel of a shard: five levels of 64 slots, with a tick of 2^17 ns. Arming and
+ * cancelling are O(1). In addition, a queue serves timers of equal duration at a lower cost.
  */
 #include "base/base.h"
 
@@ -32,7 +32,10 @@ void lnet_timer_init(struct lnet_timer *t, enum lnet_timer_kind kind)
 	t->kind = kind;
 }
 
-/* First tick that does not begin before @when_ns: a timer never fires early. */
+/*
+ * Returns the first tick that does not begin before @when_ns, so that a timer never expires too
+ * early.
+ */
 static u64 tick_of(u64 when_ns)
 {
 	u64 tick = when_ns >> LNET_TICK_SHIFT;
@@ -46,7 +49,8 @@ static void wheel_timer_place(struct lnet_wheel *w, struct lnet_timer *t, u64 ti
 	unsigned int level = 0, ix;
 	struct lnet_wheel_slot *slot;
 
-	if (ahead >= WHEEL_TICKS) {	/* placed again when this slot begins */
+	/* the time is beyond the wheel: when the last slot begins, the timer is moved again */
+	if (ahead >= WHEEL_TICKS) {
 		ahead = WHEEL_TICKS - 1;
 		tick = w->now_tick + ahead;
 	}
@@ -108,7 +112,7 @@ void lnet_timer_queue(struct lnet_wheel *w, struct lnet_timer *t, u64 when_ns)
 	w->nr++;
 }
 
-/* The tick at which the next used slot of @level begins. */
+/* Returns the tick at which the next non-empty slot of @level begins. */
 static u64 level_next(const struct lnet_wheel *w, unsigned int level)
 {
 	unsigned int shift = LEVEL_SHIFT * level;
@@ -122,7 +126,10 @@ static u64 level_next(const struct lnet_wheel *w, unsigned int level)
 	return (now + 1 + __ffs64(used)) << shift;
 }
 
-/* The first expiry of @level, or an earlier time if the first timer was cancelled. */
+/*
+ * Returns the time of the first expiry of @level. If the first timer was cancelled, the result may
+ * be too early.
+ */
 static u64 level_first_ns(const struct lnet_wheel *w, unsigned int level)
 {
 	u64 tick = level_next(w, level), used = w->used[TOP], first_ns = U64_MAX;
@@ -131,7 +138,10 @@ static u64 level_first_ns(const struct lnet_wheel *w, unsigned int level)
 		return U64_MAX;
 	if (level < TOP)
 		first_ns = w->slot[level][(tick >> (LEVEL_SHIFT * level)) & SLOT_MASK].first_ns;
-	/* At the top level, timers beyond the wheel may be in earlier slots than other timers. */
+	/*
+	 * At the top level, a timer beyond the wheel may be in an earlier slot than a timer that
+	 * expires before it.
+	 */
 	for (; level == TOP && used; used &= used - 1)
 		first_ns = min(first_ns, w->slot[TOP][__ffs64(used)].first_ns);
 	return max(tick_of(first_ns), w->now_tick + 1) << LNET_TICK_SHIFT;
@@ -158,8 +168,9 @@ u64 lnet_wheel_next_ns(struct lnet_wheel *w)
 }
 
 /*
- * A slot of a high level can have all timers of a shard. So the function moves at most *@moves of
- * them to lower levels, and the caller continues later.
+ * Moves timers of begun slots to @due or to lower levels. A slot of a high level may have all
+ * timers of a shard. So the function moves at most *@moves timers to lower levels, and the caller
+ * continues later.
  */
 static unsigned int expire_begun(struct lnet_wheel *w, struct list_head *due, unsigned int max,
 				 unsigned int *moves)
@@ -214,7 +225,7 @@ static unsigned int expire_wheel(struct lnet_wheel *w, u64 now_ns, struct list_h
 		w->now_tick = min(next, target);
 		if (next > target)
 			return nr;
-		/* The timers of the slots that begin now are due or for lower levels. */
+		/* Each timer of a slot that begins now is due, or moves to a lower level. */
 		for (level = LNET_WHEEL_LEVELS; level-- > 0;) {
 			if (next & ((1ULL << (LEVEL_SHIFT * level)) - 1))
 				continue;
@@ -225,7 +236,9 @@ static unsigned int expire_wheel(struct lnet_wheel *w, u64 now_ns, struct list_h
 	}
 }
 
-/* Half of @max is for the queue first, so neither the queue nor the wheel delays the other. */
+/*
+ * The queue first gets half of @max, so neither the queue nor the wheel delays the other for long.
+ */
 unsigned int lnet_wheel_advance(struct lnet_wheel *w, u64 now_ns, struct list_head *due,
 				unsigned int max)
 {
