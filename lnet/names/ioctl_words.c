@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Ranges of NIDs, and the patterns of selection policies, as the 32-bit words of ioctls. */
+/*
+ * Conversion of NID ranges, and of the patterns of selection policies, to the 32-bit words of
+ * ioctls, and back.
+ */
 #include <uapi/lnet_ioctl.h>
 #include "names/names.h"
 
@@ -19,7 +22,7 @@ static void word_append(struct out *o, u32 word)
 	o->nr++;
 }
 
-/* Writes the number of ranges, and the ranges. */
+/* Writes the number of ranges, and then the ranges. */
 static void put_ranges(struct out *o, const struct lnet_nidlist_expr *range, unsigned int nr)
 {
 	word_append(o, nr);
@@ -41,7 +44,8 @@ static void put_part(struct out *o, const struct lnet_nidlist *list,
 		put_ranges(o, list->exprs + item->part[part].first, item->part[part].nr);
 		return;
 	}
-	if (item->kind == ITEM_MASK) {	/* all bytes with these first bits */
+	/* the range of bytes whose first bits equal those of the mask */
+	if (item->kind == ITEM_MASK) {
 		range.lo = item->ip[part] & ~free;
 		range.hi = item->ip[part] | free;
 	}
@@ -102,8 +106,8 @@ static __printf(2, 3) void text_append(struct in *in, const char *fmt, ...)
 }
 
 /*
- * Writes ranges lo, lo-hi or lo-hi/stride in brackets. One number has no brackets, and a star means
- * all numbers up to @limit.
+ * Writes ranges as text: lo, lo-hi or lo-hi/stride, in brackets. A single number has no brackets. A
+ * star means all numbers up to @limit.
  */
 static void say_ranges(struct in *in, u32 nr, u64 limit)
 {
@@ -131,7 +135,7 @@ static void say_ranges(struct in *in, u32 nr, u64 limit)
 	text_append(in, "%s", alone ? "" : "]");
 }
 
-/* The address precedes the net in the text, and follows it in the words of an ioctl. */
+/* In the text, the address precedes the net; in the words of an ioctl, it follows the net. */
 int lnet_nidlist_unwords(const u32 *words, unsigned int nr, char *text, unsigned int size)
 {
 	struct in in = { .words = words, .nr = nr, .text = text, .size = size }, net;
@@ -182,10 +186,10 @@ int lnet_udsp_pattern_check(const char *text)
 	return rc;
 }
 
-/* The word that precedes the words of an end. */
+/* For each end (source, destination, router): the word that precedes the words of its pattern. */
 static const char tags[LNET_NR_UDSP_ENDS][4] = LNET_IOC_UDSP_ENDS;
 
-/* Words of an end that is not given: no expressions, no net, no ranges. */
+/* number of words if a rule has no pattern for an end: no expressions, no net, no ranges */
 #define NOTHING 3
 
 int lnet_udsp_words(const struct lnet_udsp_rule *rule, u32 *words)

@@ -58,7 +58,7 @@ int lnet_ranges_take(const char **at, unsigned long *bits, unsigned int nr)
 	return param_take_char(at, ']') ? 0 : -EINVAL;
 }
 
-/* Reads an optional "[cpts]"; without it, *@cpts does not change. */
+/* Reads optional CPTs in brackets. If there are none, *@cpts does not change. */
 static int cpts_take(const char **at, u64 *cpts)
 {
 	DECLARE_BITMAP(bits, LNET_MAX_SHARDS) = { 0 };
@@ -73,7 +73,7 @@ static int cpts_take(const char **at, u64 *cpts)
 	return rc;
 }
 
-/* Copies the word before the first of @ends to @buf. */
+/* Copies the text before the first character that is in @ends to @buf. */
 static int param_take_word(const char **at, const char *ends, char *buf, size_t size)
 {
 	size_t len;
@@ -98,9 +98,9 @@ static int sink_net(struct lnet_net_sink *s, u32 net, const char *ifname, u64 cp
 }
 
 /*
- * Reads one net, and reports each of its interfaces to @s. The text may have CPTs after the net,
- * for interfaces without CPTs. *@cpts returns them, and nets() calls this function a second time
- * with them.
+ * Reads one net, and reports each of its interfaces to @s. After the net, the text may have CPTs
+ * for those interfaces that have none themselves. The function returns these CPTs in *@cpts, and
+ * nets() calls it a second time with them.
  */
 static int one_pass(const char **at, u64 *cpts, struct lnet_net_sink *s)
 {
@@ -128,7 +128,10 @@ static int one_pass(const char **at, u64 *cpts, struct lnet_net_sink *s)
 	return rc ? rc : cpts_take(at, cpts);
 }
 
-/* Reads each net twice: first for the CPTs, which follow the interfaces. */
+/*
+ * Reads nets. It reads each net twice: the first time only for its CPTs, which follow the
+ * interfaces in the text.
+ */
 static int nets(const char **at, struct lnet_net_sink *s)
 {
 	const char *from;
@@ -160,7 +163,10 @@ int lnet_networks_check(const char *text)
 
 /* ---- ip2nets --------------------------------------------------------------------------------- */
 
-/* Reads nets, and the address patterns that follow them, as NIDs on tcp. */
+/*
+ * Reads one rule: nets, and the address patterns that follow them. The patterns are parsed as NIDs
+ * on tcp.
+ */
 static int rule(const char *text, struct lnet_net_sink *s)
 {
 	size_t size = LNET_NIDLIST_TEXT_MAX, len = 0;
@@ -185,7 +191,10 @@ static int rule(const char *text, struct lnet_net_sink *s)
 	return rc;
 }
 
-/* A semicolon or the end of the line ends a rule; # begins a comment until there. */
+/*
+ * Reads rules. A semicolon or the end of the line ends a rule. The character # begins a comment,
+ * which ends with the line.
+ */
 int lnet_ip2nets_walk(const char *text, struct lnet_net_sink *s)
 {
 	char *copy = kstrdup(text, GFP_KERNEL), *rest = copy, *line, *one;
@@ -208,7 +217,7 @@ int lnet_ip2nets_check(const char *text)
 
 /* ---- routes ---------------------------------------------------------------------------------- */
 
-/* Copies @at to @buf with the first number of each range: tcp[1-3] -> tcp1. */
+/* Copies the text @at to @buf. Replaces ranges by their first number: tcp[1-3] becomes tcp1. */
 static int ranges_copy_first(const char *at, char *buf, size_t size)
 {
 	size_t len = 0;
@@ -245,7 +254,7 @@ static bool is_gateway(char *text)
 	return at && !lnet_nid_parse(&nid, text);
 }
 
-/* net [net ...] [hops] gateway [gateway ...] */
+/* Checks one route: net [net ...] [hops] gateway [gateway ...] */
 static int route_check(const char *at)
 {
 	unsigned int nr_nets = 0, nr_gateways = 0, nr_hops = 0, hops;

@@ -19,7 +19,7 @@ struct net_name {
 	u8 type, form;
 };
 
-/* Searched in this order by prefix. */
+/* Names of networks. A parser compares them as prefixes, in this order. */
 static const struct net_name net_names[] = {
 	{ "lo", LNET_LND_LO, LNET_ADDR_NONE },
 	{ "tcp", LNET_LND_TCP, LNET_ADDR_IP },
@@ -34,7 +34,10 @@ static const struct net_name net_names[] = {
 
 /* ---- small text tools ---- */
 
-/* Appends to the text that ends at @p. The buffer has room for any NID. Returns the new end. */
+/*
+ * Appends to the text that ends at @p, and returns the new end. The buffer has room for the text of
+ * any NID.
+ */
 static __printf(2, 3) char *nid_text_append(char *p, const char *fmt, ...)
 {
 	va_list args;
@@ -45,7 +48,10 @@ static __printf(2, 3) char *nid_text_append(char *p, const char *fmt, ...)
 	return p;
 }
 
-/* All of [text, text + len) must be digits of @base, at least one, with a value <= @limit. */
+/*
+ * Parses [text, text + len), which must be one or more digits of base @base, with a value of at
+ * most @limit.
+ */
 static int num_parse(u32 *value, const char *text, unsigned int len, unsigned int base, u32 limit)
 {
 	u64 sum = 0;
@@ -166,7 +172,10 @@ static char *put_ip6(char *p, const struct lnet_nid *nid)
 	unsigned int i, run = 0, longest = 1, start = 8;
 	u16 word[8];
 
-	/* "::" replaces the first of the longest runs of zero words, if it has two or more. */
+	/*
+	 * "::" replaces the first of the longest sequences of zero words, if the sequence has at
+	 * least two words.
+	 */
 	for (i = 0; i < 8; i++) {
 		word[i] = (u16)(be32_to_cpu(nid->addr[i / 2]) >> (i % 2 ? 0 : 16));
 		run = word[i] ? 0 : run + 1;
@@ -194,7 +203,10 @@ int lnet_ip6_parse(u8 ip[16], const char *text, unsigned int len)
 {
 	bool has_gap = false, leads = len >= 2 && text[0] == ':' && text[1] == ':';
 	struct lnet_part rest = { text + leads, len - leads }, word;
-	/* bytes before the gap, and in all; without a gap, all count as after it */
+	/*
+	 * @before: bytes before the "::"; @nr: all bytes. Without "::", all bytes count as after
+	 * it.
+	 */
 	unsigned int before = 0, nr = 0;
 	u8 bytes[16];
 	u32 value;
@@ -253,7 +265,8 @@ static char *put_addr(char *p, const struct lnet_nid *nid)
 
 	if (form == LNET_ADDR_IP && nid->size == LNET_NID_SIZE_MAX)
 		return put_ip6(p, nid);
-	if (form == LNET_ADDR_UNKNOWN || nid->size) {	/* hex words up to the size */
+	/* write the address as hexadecimal words, as many as it has */
+	if (form == LNET_ADDR_UNKNOWN || nid->size) {
 		for (i = 0; i < words; i++)
 			p = nid_text_append(p, i ? ":%x" : "%x", be32_to_cpu(nid->addr[i]));
 		return p;
@@ -313,7 +326,7 @@ int lnet_nid_parse(struct lnet_nid *nid, const char *text)
 		new.addr[0] = cpu_to_be32(num);
 	} else {
 		size = lnet_ip_parse(ip, addr, form);
-		/* A link-local address needs a scope, which a NID cannot have. */
+		/* Reject a link-local address: it needs a scope, which a NID cannot have. */
 		if (size < 0 || (size && ip[0] == 0xfe && (ip[1] & 0xc0) == 0x80))
 			return -EINVAL;
 		new.size = (u8)size;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Lists of NID ranges, by which the configuration names many NIDs. */
+/* Lists of NID ranges. With such a list, a configuration names many NIDs. */
 #include "names/names.h"
 
 static bool is_star(struct lnet_part p)
@@ -7,7 +7,7 @@ static bool is_star(struct lnet_part p)
 	return p.len == 1 && p.at[0] == '*';
 }
 
-/* number | '*' | number '-' number [ '/' stride ] */
+/* Parses an expression: number | '*' | number '-' number [ '/' stride ] */
 static int expr_parse(struct lnet_nidlist *list, struct lnet_part p, u32 limit)
 {
 	struct lnet_nidlist_expr *expr = &list->exprs[list->nr_exprs++];
@@ -30,7 +30,7 @@ static int expr_parse(struct lnet_nidlist *list, struct lnet_part p, u32 limit)
 	return expr->lo <= expr->hi && expr->stride ? 0 : -EINVAL;
 }
 
-/* Reads one expression, or several in brackets. */
+/* Parses one expression, or several expressions in brackets. */
 static int exprs_parse(struct lnet_nidlist *list, struct lnet_part p, u32 limit,
 		       struct lnet_nidlist_run *run)
 {
@@ -93,7 +93,7 @@ static int item_addr_parse(struct lnet_nidlist *list, struct lnet_nidlist_item *
 	return 0;
 }
 
-/* "tcp1", or "tcp[1-3]": the type, and expressions of its number. */
+/* Parses a net such as "tcp1" or "tcp[1-3]": its type, and expressions for its number. */
 static int net_parse(struct lnet_nidlist *list, struct lnet_nidlist_item *item,
 		     struct lnet_part p)
 {
@@ -114,7 +114,10 @@ static int net_parse(struct lnet_nidlist *list, struct lnet_nidlist_item *item,
 int lnet_nidlist_parse(struct lnet_nidlist *list, const char *text)
 {
 	struct lnet_part all = lnet_part_of(text, LNET_NIDLIST_TEXT_MAX + 1), net, addr;
-	/* Each item and expression has a character and a separator; an empty one ends the loop. */
+	/*
+	 * Bound of the loop: each item and expression has at least one character and a separator,
+	 * and an empty one ends the loop.
+	 */
 	unsigned int max = all.len / 2 + 2;
 	struct lnet_nidlist_item *item;
 
