@@ -140,8 +140,8 @@ int lnet_hdr_decode_like(struct lnet_hdr *hdr, const u8 *buf, const u8 *like, bo
 /* ---- session replies ------------------------------------------------------------------------- */
 
 /*
- * The REPLY to a session open request, 32 bytes, little-endian: magic, version, window, 0, instance
- * number of the receiver, session ID.
+ * Format of the REPLY to a session open request: 32 bytes, little-endian: magic, version, size of
+ * the window, 0, instance number of the receiver, session ID.
  */
 #define GRANT_MAGIC 0x6e65706fU	/* "open" */
 #define GRANT_VERSION 1

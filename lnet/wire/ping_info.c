@@ -4,7 +4,7 @@
 
 #define HEAD_SIZE (sizeof(struct lnet_wire_ping) + sizeof(struct lnet_wire_ping_ni))
 
-/* Bytes of a NID in a large entry, without the padding. */
+/* Returns the bytes of a NID in a large entry of a ping info, without the padding. */
 static unsigned int nid_bytes(const struct lnet_nid *nid)
 {
 	return nid->size + 8;
@@ -82,7 +82,7 @@ int lnet_pinginfo_encode(u8 *buf, unsigned int size, u32 features, u32 pid, u32 
 
 /* ---- reading ---- */
 
-/* The received bytes, and the array for their NIDs. */
+/* The received bytes of a ping info, and the array to which its NIDs are decoded. */
 struct reader {
 	struct lnet_pinginfo *out;
 	const u8 *buf;
@@ -102,8 +102,8 @@ static u64 word64(const struct reader *r, u64 value)
 }
 
 /*
- * Stores an entry. Ignores a NID that no host can have, and counts an entry that does not fit.
- * True: it is stored.
+ * Stores an entry of the ping info. Ignores a NID that no host can have. Counts an entry for which
+ * @nis has no room. True: the entry is stored.
  */
 static bool ni_store(struct reader *r, const struct lnet_nid *nid, u32 status)
 {
@@ -116,7 +116,10 @@ static bool ni_store(struct reader *r, const struct lnet_nid *nid, u32 status)
 	return true;
 }
 
-/* Skips entries of a size that no NID has, and stops at the first incomplete entry. */
+/*
+ * Decodes the large entries. Skips entries of a size that no NID has, and stops at the first
+ * incomplete entry.
+ */
 static void larges_read(struct reader *r, unsigned int pos)
 {
 	unsigned int end = min(r->len, r->out->size), bytes;
@@ -136,7 +139,7 @@ static void larges_read(struct reader *r, unsigned int pos)
 		if (!ni_store(r, &nid, w->status) || r->out->has_primary ||
 		    !(r->out->features & LNET_FEAT_PRIMARY_LARGE))
 			continue;
-		/* A large NID that is the primary moves to the front. */
+		/* If a large NID is the primary NID, it is moved to index 0. */
 		r->out->has_primary = true;
 		primary = r->nis[r->out->nr - 1];
 		memmove(r->nis + 1, r->nis, (r->out->nr - 1) * sizeof(primary));
@@ -144,7 +147,7 @@ static void larges_read(struct reader *r, unsigned int pos)
 	}
 }
 
-/* Reads the fixed part. -EPROTO: this is no usable ping info. */
+/* Decodes the fixed part of a ping info. Returns -EPROTO if the bytes are no usable ping info. */
 static int ping_head_read(struct reader *r, u32 *nnis, u32 *msg_size)
 {
 	const struct lnet_wire_ping *w = (const struct lnet_wire_ping *)r->buf;
