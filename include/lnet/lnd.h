@@ -26,12 +26,12 @@ enum lnet_outcome {
 
 enum lnet_pass_kind {
 	/*
-	 * API caller: sends and flushes, but runs no handler, because the caller may hold locks
-	 * that a handler takes
+	 * The pass of an API call sends and flushes. It runs no handler, because the caller may
+	 * hold locks that a handler takes.
 	 */
 	LNET_PASS_CALL,
-	LNET_PASS_DRIVER,	/* the reader of a driver does all work except timers */
-	LNET_PASS_WORKER,	/* the worker of the environment does all work, including timers */
+	LNET_PASS_DRIVER,	/* the pass of a driver's reader does all work except timers */
+	LNET_PASS_WORKER,	/* the pass of a worker does all work, including timers */
 	LNET_PASS_EVENTS,	/* lnet_deliver(): events that ops->defer() took */
 };
 
@@ -112,7 +112,8 @@ enum lnet_verdict {
 	 * not read from this connection, or read the message aside.
 	 */
 	LNET_LATER,
-	LNET_CLOSE,	/* protocol error: close the connection set; @rx is freed */
+	/* protocol error: the driver closes the connection set; the core frees @rx */
+	LNET_CLOSE,
 };
 
 enum lnet_cancel { LNET_CANCEL_UNSENT, LNET_CANCEL_ABORT };
@@ -234,8 +235,9 @@ struct lnet_lnd_limit {
 	/* counter among counter_names that counts how often the bound acted */
 	const char *counter;
 	/*
-	 * Writes the use of @ni to @use. Called with ln->cfg_mutex held and no other lock, so the
-	 * NI cannot stop during the call. The function may take the driver's locks.
+	 * Writes to @use how much of the bound @ni uses. Called with ln->cfg_mutex held and no
+	 * other lock, so the NI cannot stop during the call. The function may take the driver's
+	 * locks.
 	 */
 	void (*use)(struct lnet_ni *ni, struct lnet_use *use);
 };
@@ -291,8 +293,9 @@ struct lnet_lnd_ops {
 	void (*send_list)(struct lnet_pass *p, struct lnet_ni *ni, struct list_head *atts,
 			  bool flush);
 	/*
-	 * Optional: the doorbell, called once per pass. Writes queued attempts. Never blocks on a
-	 * full socket: the driver writes the rest when the socket has space.
+	 * Optional: the doorbell, which the core calls once per pass. Writes queued attempts. Never
+	 * blocks on a full socket: the driver writes the remaining attempts when the socket has
+	 * space.
 	 */
 	void (*flush)(struct lnet_pass *p, struct lnet_ni *ni);
 	/*

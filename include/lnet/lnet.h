@@ -75,7 +75,7 @@ int lnet_tunable_parse(const char *name, const char *text, uint64_t *value);
 /* ---- interfaces (configuration calls: task context, may sleep, never from a handler) --------- */
 
 struct lnet_ni_cfg {
-	struct lnet_nid nid;		/* address and net of the interface */
+	struct lnet_nid nid;		/* NID of the interface: its address and net */
 	/* name of the device; "": the driver finds the device by the address, or has none */
 	char ifname[16];
 	int32_t peer_timeout;		/* timeout in seconds; -1: default of the driver */
@@ -103,9 +103,9 @@ void lnet_ni_cfg_init(struct lnet_ni_cfg *cfg);	/* all defaults */
  */
 int lnet_ni_add(struct lnet *ln, const struct lnet_ni_cfg *cfg);
 /**
- * lnet_ni_del - remove a local interface: it drains, then stops
+ * lnet_ni_del - remove a local interface, which first drains and then stops
  * @ln: the node
- * @nid: its NID
+ * @nid: the NID of the interface
  *
  * Return: 0, -ENOENT, or -EINVAL (0@lo).
  */
@@ -130,7 +130,8 @@ int lnet_peer_add(struct lnet *ln, const struct lnet_nid *primary, const struct 
 /** struct lnet_route_cfg - a route to a remote net */
 struct lnet_route_cfg {
 	uint32_t net;			/* the remote net */
-	struct lnet_nid gateway;	/* an interface of the router, on a net of this node */
+	/* NID of a router's interface that is on a net of this node */
+	struct lnet_nid gateway;
 	int32_t hops;		/* number of routers on the path, 1 to 255; -1: unknown */
 	uint32_t priority;		/* a lower value is preferred */
 };

@@ -75,7 +75,10 @@ void lnetctl_doc_free(struct lnetctl_node *doc);				/* NULL is fine */
 struct lnetctl_node *lnetctl_find(const struct lnetctl_node *map, const char *key);
 /* Return the text of @key; NULL if it is absent or not a scalar. */
 const char *lnetctl_text(const struct lnetctl_node *map, const char *key);
-/* Parse a decimal, octal or hexadecimal number. -EINVAL: not a number; -ERANGE. */
+/*
+ * Parse a decimal, octal or hexadecimal number. -EINVAL: the text is not a number; -ERANGE: it is
+ * out of range.
+ */
 int lnetctl_num(const struct lnetctl_node *n, int64_t *num);
 
 /* Layouts of a printed document. Stock LNet's tool uses the first three. */
@@ -194,12 +197,12 @@ struct lnetctl_net {
 	/* CPTs of interfaces that have no CPTs themselves: "[0,1]", "[0-3]", "2" */
 	const char *cpts;
 	int64_t peer_timeout;		/* timeout in seconds, 0 (never) to 2^31 - 1 */
-	int64_t peer_credits;		/* messages in flight to a peer interface, 1 to 65535 */
+	int64_t peer_credits;	/* most messages in flight to a peer interface, 1 to 65535 */
 	int64_t peer_buffer_credits;	/* router buffers, 0 to 65535 */
-	int64_t credits;		/* messages in flight, 1 to 1048576 */
+	int64_t credits;		/* most messages in flight on the interface, 1 to 1048576 */
 	/* connections of each kind, 0 (computed from the link speed) to 127 */
 	int64_t conns_per_peer;
-	int64_t tos;			/* IP type of service, 0 to 255 */
+	int64_t tos;			/* IP type of service of the connections, 0 to 255 */
 	int64_t drained;		/* 1: add the interface drained, see lnetctl_net_drain() */
 	/* 1: add the interface with its link down, see lnetctl_net_link() */
 	int64_t link_down;
@@ -387,9 +390,11 @@ int lnetctl_node_show(struct lnetctl *c, struct lnetctl_node **doc);
  */
 struct lnetctl_fault {
 	bool delay;				/* else it drops */
-	const char *source, *dest, *local;	/* "*", "*@net" or a NID; NULL: any */
+	/* messages to which the rule applies: "*", "*@net" or a NID; NULL: any */
+	const char *source, *dest, *local;
 	uint64_t portals;			/* bit per portal; 0: all */
-	unsigned int messages;			/* bits: 0 ACK, 1 PUT, 2 GET, 3 REPLY; 0: all */
+	/* bitmap of message types: bit 0 ACK, 1 PUT, 2 GET, 3 REPLY; 0: all types */
+	unsigned int messages;
 	/* the rule acts on 1 of @rate messages, or on 1 message per @interval seconds */
 	unsigned int rate, interval;
 	unsigned int latency_ms;		/* delay: 1 to 86400000 */
@@ -448,7 +453,7 @@ int lnetctl_rule_show(struct lnetctl *c, const char *kind, bool backup, struct l
 
 /* A selection policy. */
 struct lnetctl_udsp {
-	const char *src, *dst, *rte;	/* ranges of NIDs or nets; NULL: not given */
+	const char *src, *dst, *rte;	/* patterns: ranges of NIDs or nets; NULL: not given */
 	int64_t idx;			/* from 0; LNETCTL_UNSET: the last */
 	/* priority of @src alone or @dst alone; LNETCTL_UNSET: the patterns are preferred */
 	int64_t priority;
@@ -462,7 +467,7 @@ int lnetctl_udsp_add(struct lnetctl *c, const struct lnetctl_udsp *u);
 int lnetctl_udsp_del(struct lnetctl *c, int64_t idx);	/* -1: all. -ENOENT, -ERANGE */
 /* A route, or a filter that selects routes. */
 struct lnetctl_route {
-	const char *net, *gateway;	/* @gateway: one NID or more; NULL: not given */
+	const char *net, *gateway;	/* @gateway: a list of one or more NIDs; NULL: not given */
 	int64_t hops, priority;		/* LNETCTL_UNSET: not given */
 };
 /*
@@ -517,7 +522,7 @@ enum lnetctl_import {
  * free. The caller must be in the network namespace of the node.
  */
 #define LNETCTL_FILE_PROBE	4
-/* A parsed configuration file, for the calls below. */
+/* A parsed configuration file, for lnetctl_import(), lnetctl_plan() and lnetctl_apply(). */
 struct lnetctl_file {
 	const struct lnetctl_node *doc;	/* as lnetctl_yaml_read() returned it */
 	const char *name;		/* name of the file in errors and notes; may be NULL */

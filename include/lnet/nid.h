@@ -241,7 +241,10 @@ bool lnet_nidlist_same(const struct lnet_nidlist *a, const struct lnet_nidlist *
  * address has four expressions, any other address has one, and a net without address has none.
  */
 #define LNET_NIDLIST_WORDS	512	/* number of words; no text of 128 bytes needs more */
-/* Returns the number of words; -E2BIG: more than @max; -EOPNOTSUPP: an IPv6 address. */
+/*
+ * Writes the first range of a list to words. Returns their number; -E2BIG: more than @max;
+ * -EOPNOTSUPP: the range is an IPv6 address.
+ */
 int lnet_nidlist_words(const struct lnet_nidlist *list, bool net_alone, uint32_t *words,
 		       unsigned int max);
 /*

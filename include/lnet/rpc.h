@@ -30,8 +30,9 @@ struct lnet_rpc_cfg {
 	 */
 	uint16_t port;
 	/*
-	 * Also accept connections from TCP ports of 1024 and above, which processes without
-	 * privileges use. Any local user of a peer's host can then act as that peer.
+	 * True: this node also accepts connections from TCP ports of 1024 and above, which
+	 * processes without privileges use. Any local user of a peer's host can then act as that
+	 * peer.
 	 */
 	bool any_port;
 	uint32_t len_max; /* most bytes of a request or reply of this node; 0: 65536 */
@@ -114,14 +115,14 @@ int lnet_rpc_run(struct lnet_rpc *rpc, int64_t timeout_ns);
 void lnet_rpc_stop(struct lnet_rpc *rpc);
 
 enum lnet_rpc_executed {
-	LNET_RPC_NOT_EXECUTED, /* the handler did not and will not run for this call */
+	LNET_RPC_NOT_EXECUTED, /* the handler has not run for this call, and will not run */
 	LNET_RPC_EXECUTED,     /* it ran once */
 	/* no reply was received: the handler ran, will run, or will not run, but at most once */
 	LNET_RPC_UNKNOWN,
 };
 
 struct lnet_rpc_call {
-	const char *to; /* a NID of the peer, as text */
+	const char *to; /* a NID of the peer that serves the call, as text */
 	uint64_t service;
 	const void *data; /* request data; copied before the call is sent */
 	uint32_t len;

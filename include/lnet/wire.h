@@ -261,13 +261,13 @@ struct lnet_pinginfo {
 	u32 features, pid, seq;
 	/* bytes of the whole ping info, at most LNET_PINGINFO_MAX: the length to request */
 	unsigned int size;
-	unsigned int nr;		/* NIDs stored in the caller's array */
+	unsigned int nr;		/* number of NIDs that were stored in the caller's array */
 	unsigned int nr_seen;	/* number of valid NIDs in the received bytes, without 0@lo */
 	bool has_primary;		/* nis[0] is the primary NID */
 	bool swapped;		/* the node that made the ping info has the other byte order */
 };
 
-/* The number of bytes that lnet_pinginfo_encode() needs for @nis. */
+/* Returns the number of bytes that lnet_pinginfo_encode() needs for @nis. */
 unsigned int lnet_pinginfo_size(const struct lnet_pinginfo_ni *nis, unsigned int nr);
 
 /*

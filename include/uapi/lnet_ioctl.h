@@ -28,7 +28,8 @@ enum lnet_ioc_nr {
 	LNET_IOC_CONFIGURE	= 59,
 	/* data: request to the console of the self-test, see lnet_lst.h */
 	LNET_IOC_LST		= 63,
-	LNET_IOC_GET_PEER	= 76,	/* data: log the state of the peer with @nid on @net */
+	/* data: the node logs the state of the peer with @nid on @net */
+	LNET_IOC_GET_PEER	= 76,
 	LNET_IOC_CONFIG_RTR	= 87,	/* config: routing on or off */
 	LNET_IOC_ADD_BUF	= 88,	/* config: router buffers */
 	/* buf: the router buffers of CPT @count; ENOENT: no such CPT */
@@ -57,7 +58,7 @@ struct lnet_ioc_hdr {
 /* The two inline buffers follow the struct, each padded to 8 bytes. */
 struct lnet_ioc_data {
 	struct lnet_ioc_hdr hdr;
-	__u64 nid;		/* net << 32 | IPv4 address */
+	__u64 nid;		/* NID as a number: net << 32 | IPv4 address */
 	__u64 u64_0;
 	__u32 flags, count, net, u32_[7];
 	__u32 inline_len1, pad1;

@@ -41,7 +41,7 @@ enum lnet_lst_op {
 /* ---- structs used by several operations ------------------------------------------------------ */
 
 struct lnet_lst_sid {
-	__u64 nid;			/* net << 32 | IPv4 address */
+	__u64 nid;			/* NID as a number: net << 32 | IPv4 address */
 	__s64 stamp;
 };
 
@@ -52,7 +52,7 @@ struct lnet_lst_id {
 
 struct lnet_lst_node {
 	struct lnet_lst_id id;
-	__s32 state;			/* 1 active, 2 busy, 4 down, 8 unknown */
+	__s32 state;			/* state of the node: 1 active, 2 busy, 4 down, 8 unknown */
 	__u32 pad;
 };
 

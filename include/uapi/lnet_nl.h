@@ -141,7 +141,7 @@ enum lnet_nl_type {
 /* most levels of nested lists in a request; the node rejects more */
 #define LNET_NL_DEPTH_MAX	8
 
-/* Flags of nlmsghdr as this protocol uses them. */
+/* Meanings that this protocol gives to the flags of nlmsghdr. */
 #define LNET_NL_F_MULTI		0x002
 /* dump: the node returns only the keys that are needed to build the same configuration again */
 #define LNET_NL_F_FILTERED	0x020

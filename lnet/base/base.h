@@ -36,8 +36,8 @@ void lnet_timer_queue(struct lnet_wheel *w, struct lnet_timer *t, u64 when_ns);
 /* Returns a time that is not later than the first expiry; U64_MAX: no timer is armed. */
 u64 lnet_wheel_next_ns(struct lnet_wheel *w);
 /*
- * Moves at most @max expired timers to @due, in this order: up to half of @max from the queue, then
- * from the wheel by slot and insertion, then from the queue again. Also moves at most
+ * Moves at most @max expired timers to @due. First up to half of @max are from the queue, then
+ * others from the wheel by slot and insertion, then again from the queue. Also moves at most
  * LNET_TIMER_MOVES timers to lower levels of the wheel. If expired timers remain,
  * lnet_wheel_next_ns() returns a time that is not in the future. The caller removes each timer from
  * @due by lnet_timer_fired().

@@ -9,7 +9,7 @@
 #include "memory/memory.h"
 #include "shard/hooks.h"
 
-#define WAITING_MAX	16U	/* most queued messages that one check compares */
+#define WAITING_MAX	16U	/* largest number of queued messages that one check compares */
 #define BUCKETS		256U	/* number of hash buckets of a portal, selected by match bits */
 
 /* ---- portals and entries --------------------------------------------------------------------- */

@@ -163,7 +163,7 @@ enum lnet_portal_type { LNET_PORTAL_UNTYPED, LNET_PORTAL_UNIQUE, LNET_PORTAL_WIL
 struct lnet_portal {			/* all [dom.lock] */
 	struct lnet_md_dom dom;		/* first */
 	u8 type, lazy;
-	/* MEs with ignore bits; a message is compared with these first */
+	/* MEs with ignore bits; each message is compared with these before the others */
 	struct list_head ignore;
 	struct list_head *bucket;	/* the others, by match bits */
 	/* messages (rx) queued on the lazy portal, in order of arrival */

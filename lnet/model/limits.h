@@ -11,9 +11,9 @@
 #define LNET_PASS_BURST		64	/* messages per lock hold */
 /*
  * Messages per doorbell. The driver sends the first messages of a longer sequence while the core
- * creates the others, so the sender and the receiver work at once. The number is half of the
+ * creates the others, so the sender and the receiver work in parallel. The number is half of the
  * operations in flight, but at least LNET_DOORBELL_BURST and at most LNET_DOORBELL_BURST_MAX. If
- * fewer than half of that number would remain, one doorbell sends them also: see
+ * fewer than half of this number of messages remain, the same doorbell sends them also: see
  * manual/performance.md.
  */
 #define LNET_DOORBELL_BURST		32U

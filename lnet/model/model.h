@@ -6,8 +6,8 @@
  * Locks, outermost first: ln->cfg_mutex (may sleep), shard, leaf. A thread holds one shard lock at
  * a time; to publish a configuration, it locks all shards in the order of their index. A thread
  * holds one leaf lock at a time: ln->nid_lock, portal lock, MD bucket lock or fault lock. Under a
- * shard or leaf lock, the core does not call drivers, handlers or the environment for work, and
- * does not allocate. It copies only a few KiB.
+ * shard or leaf lock, the core calls no driver and no handler, and does not allocate. It copies
+ * only a few KiB.
  *
  * Marks in comments of fields. "[sh]": the lock of the named shard protects the field. "[cfg]": a
  * writer holds cfg_mutex and all shard locks; a reader holds cfg_mutex or a shard lock. "[const]":

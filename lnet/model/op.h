@@ -75,11 +75,12 @@ enum lnet_kind {
 	 * the connection on the last path
 	 */
 	LNET_KIND_URGENT,
-	/* ACKs and REPLYs of this node */
+	/* kinds of ACKs and REPLYs that this node sends: */
 	LNET_KIND_REPLY,	/* reply to a tracked or session open request; may be retried */
 	/* reply to any other request; the peer does not retry such a request */
 	LNET_KIND_STOCK_REPLY,
-	LNET_KIND_FORWARD,	/* a message of another node: model/router.h */
+	/* a message of another node that this node forwards: model/router.h */
+	LNET_KIND_FORWARD,
 	LNET_NR_KINDS
 };
 
@@ -194,7 +195,7 @@ struct lnet_op {
 	u32 rec;		/* number of the operation in the flight recorder; 0: none */
 	/* written by xfer/; the creator writes @type and @cls: */
 	u8 state, type, hedges, outcome, cls, nr_held, pins;
-	u8 unconnected;			/* LNET_ATTF_UNCONNECTED bits of the last attempt */
+	u8 unconnected;		/* bits of LNET_ATTF_UNCONNECTED in @flags of the last attempt */
 	/* @tries: attempts so far; @unsent: attempts among them that do not count as a try */
 	u16 tries, unsent;
 	u8 wire_bits;			/* header.c: bits that drivers read without a lock */

@@ -143,7 +143,8 @@ static inline bool lnet_path_has_gw_paths(const struct lnet_path *path)
 /* [sh] path/: the queue of paths that wait for the ping rate limit; one per shard. */
 struct lnet_probes {
 	struct list_head queue;		/* paths, by @probe_link; bound: paths */
-	struct lnet_timer timer;	/* armed while the queue is not empty */
+	/* timer for the next ping; armed while @queue is not empty */
+	struct lnet_timer timer;
 	/* token bucket of recovery_rate, stored as a time */
 	u64 budget_ns;
 	/*

@@ -54,7 +54,7 @@ struct lnet_peer_ni {
 	struct hlist_node hash;		/* [nid_lock] in ln->nids */
 	struct list_head link;		/* [cfg] in peer->pnis */
 	struct lnet *ln;
-	/* topology/, and service/ when peers merge: */
+	/* written by topology/, and by service/ when peers merge: */
 	struct lnet_peer *peer;		/* [cfg], [sh] */
 	/* a thread that has locked @sh checks @sh again, because a merge of peers may change it */
 	struct lnet_shard *sh;

@@ -99,7 +99,8 @@ struct lnet_shard {
 	 */
 	struct list_head more;
 	u32 nr_more;			/* number of calls that added attempts to @more */
-	u8 more_left;			/* @more is not empty (READ_ONCE without the lock) */
+	/* 1: @more is not empty; other threads read the flag without the lock, by READ_ONCE() */
+	u8 more_left;
 	/* xfer/: */
 	struct lnet_walk walk;
 	/* shard/: */

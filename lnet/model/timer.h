@@ -27,7 +27,8 @@ struct lnet_timer {
 #define LNET_WHEEL_LEVELS	5
 #define LNET_WHEEL_SLOTS	64
 #define LNET_TICK_SHIFT		17
-#define LNET_TIMER_MOVES	1024U	/* most timers that one call moves to lower levels */
+/* largest number of timers that one call moves to lower levels */
+#define LNET_TIMER_MOVES	1024U
 struct lnet_wheel_slot {
 	struct list_head timers;
 	/*

@@ -36,7 +36,10 @@ struct lnet_entry {
 	/* number of replies that ended in another shard and are not yet processed */
 	atomic_t nr_back;
 	struct lnet_shard *sh;
-	/* NULL: the sender has finished the request, or the window has discarded the entry */
+	/*
+	 * window of the entry; NULL: the sender has finished the request, or the window has
+	 * discarded the entry
+	 */
 	struct lnet_window *w;
 	/*
 	 * MD with the matched operation's reference. PUT: until the payload is received; GET: until
@@ -78,7 +81,7 @@ struct lnet_window {
 	struct lnet_entry **entry;
 	u32 nr_entries;			/* number of reply cache entries, without rejections */
 	u32 nr_held;		/* entries that hold a program's memory for a retransmitted REPLY */
-	u64 cache_bytes;		/* bytes in small buffers of the entries */
+	u64 cache_bytes;	/* bytes that the entries of the window have in small buffers */
 	struct list_head heavy;		/* in sh->heavy[weight] */
 	/*
 	 * logarithm of nr_entries to base 2; small changes of nr_entries do not change it

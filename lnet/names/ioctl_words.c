@@ -189,7 +189,7 @@ int lnet_udsp_pattern_check(const char *text)
 /* For each end (source, destination, router): the word that precedes the words of its pattern. */
 static const char tags[LNET_NR_UDSP_ENDS][4] = LNET_IOC_UDSP_ENDS;
 
-/* number of words if a rule has no pattern for an end: no expressions, no net, no ranges */
+/* words for an end without a pattern: no expressions, no net, no ranges */
 #define NOTHING 3
 
 int lnet_udsp_words(const struct lnet_udsp_rule *rule, u32 *words)

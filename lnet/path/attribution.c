@@ -4,23 +4,23 @@
  *
  * Some outcomes identify the end that failed: the local driver detected the failure, or the peer
  * reported it. Other outcomes show only that the path does not work, for example because of a
- * switch port between its ends. Such a failure is attributed to an end in these cases:
+ * switch port between its ends. Such a failure is not attributed to an end if another partner of
+ * the end responded since the path became unresponsive. Otherwise it is attributed to the end in
+ * two cases:
+ * - Another partner failed within the last 60 s and has not responded since.
+ * - No other partner responded within the last 60 s, so nothing shows that the end works.
+ * In all other cases, the end is penalized only when a further partner fails.
  *
- *  - not if another partner of the end responded since the path became unresponsive;
- *  - if another partner failed within the last 60 s and has not responded since;
- *  - if no other partner responded within the last 60 s, so nothing disproves it.
- *
- * Otherwise the end is penalized only when a further partner fails. The partners of an NI are the
- * next hops to which it sends. Each shard keeps the last two that responded and the last two that
- * failed; all shards are checked. The partners of a peer NI are the NIs and routers of its other
- * paths.
+ * The partners of an NI are the next hops to which it sends. Each shard stores the last two that
+ * responded and the last two that failed; all shards are checked. The partners of a peer NI are the
+ * NIs and routers of its other paths.
  */
 #include "path/path.h"
 #include "shard/trace.h"
 
 #define LATELY_NS	(60 * (u64)NSEC_PER_SEC)
 
-/* Outcomes that identify the end that failed. */
+/* Outcomes that show which end of a path failed. */
 #define CULPRITS (BIT(LNET_LOCAL_INTERRUPT) | BIT(LNET_LOCAL_DROPPED) | BIT(LNET_LOCAL_ABORTED) | \
 		  BIT(LNET_LOCAL_NO_ROUTE) | BIT(LNET_LOCAL_ERROR) | BIT(LNET_REMOTE_ERROR))
 

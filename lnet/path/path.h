@@ -83,13 +83,13 @@ struct lnet_path *lnet_op_choose(struct lnet_pass *p, struct lnet_op *op);
  * measured rate. Without a measurement, the speed of the link is used.
  */
 u64 lnet_load_due_ns(const struct lnet_path *path, u32 bytes, u64 now_ns);
-/* [sh] Adds @att, which has chosen @path, to the load of @path. */
+/* [sh] Adds the bytes of @att, for which @path was chosen, to the load of @path. */
 void lnet_load_add(struct lnet_path *path, struct lnet_att *att, u64 now_ns);
 /* [sh] Removes the ended @att from the load of @path. @left: a driver has received @att. */
 void lnet_load_sub(struct lnet_path *path, struct lnet_att *att, bool left);
 
 /* ---- health.c -------------------------------------------------------------------------------- */
-/* True if ping infos advertise @ni as up. */
+/* True if the ping info of this node advertises @ni as up. */
 bool lnet_ni_up(const struct lnet_ni *ni);
 /*
  * [sh] A message on @path succeeded: raises the health of its NI. @from_peer: a reply was received,

@@ -418,8 +418,8 @@ static void ping_failed(struct lnet_pass *p, struct lnet_path *path, int status)
 	if (path->recovering == RECOVER_SLOW &&
 	    (!list_empty(&path->timer.link) || !list_empty(&path->probe_link)))
 		/*
-		 * This was one of several pings of quick recovery, and another ping of them has
-		 * already failed.
+		 * This ping was one of several in quick recovery, and another one has already
+		 * failed.
 		 */
 		return;
 	if (status != -ENOMEM && status != -ECANCELED && status != -ESHUTDOWN &&

@@ -29,7 +29,7 @@ void lnet_rx_set_state(struct lnet_rx *rx, enum lnet_rx_state state)
 }
 
 #define RX_KEEP 128	/* most unused messages (rx) in the pool of a shard */
-#define RX_NEEDS 2	/* most operations and events that one receive takes */
+#define RX_NEEDS 2	/* largest number of operations and events that one receive takes */
 
 static struct lnet_rx *rx_pop(struct lnet_shard *sh)
 {

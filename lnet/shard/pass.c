@@ -58,10 +58,7 @@ static noinline void pass_enter(struct lnet_pass *p, struct lnet_shard *sh)
 	if (unlikely(READ_ONCE(sh->stats_want)))
 		lnet_stats_prealloc(sh);
 	spin_lock(&sh->lock);
-	/*
-	 * the pass holds the lock until lnet_leave(), but sparse expects its release in this
-	 * function
-	 */
+	/* sparse expects a release here, but lnet_leave() releases the lock */
 	__release(&sh->lock);
 	p->sh = sh;
 	p->nr = 0;

@@ -140,7 +140,7 @@ void lnet_peer_stats_reset(struct lnet_peer *peer);
 void lnet_pass_stats_add(struct lnet_pass *p);
 /* [sh] Adds a message of @op that the driver has sent to the batched statistics in p->stats. */
 void lnet_stat_sent(struct lnet_pass *p, struct lnet_path *path, const struct lnet_op *op);
-/* [sh of @from] Counts a received message of @type with @len bytes of payload. */
+/* [sh of @from] Counts a received message of the type @type with @len bytes of payload. */
 void lnet_stat_recv(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_ni *from, u32 type,
 		    u32 len);
 /* [sh] Counts a dropped message, also for @from, unless @from belongs to another shard. */
@@ -168,7 +168,7 @@ extern const unsigned int lnet_nr_tunables;
 void lnet_tunables_init(struct lnet_tunables *tun);
 /* Finds a tunable by its name here or in stock LNet. NULL: there is none. */
 const struct lnet_tunable_info *lnet_tunable_find(const char *name);
-/* The value of a tunable. No lock needed. */
+/* Returns the value of a tunable. No lock needed. */
 u64 lnet_tunable_get(const struct lnet *ln, const struct lnet_tunable_info *info);
 /*
  * Returns the value that a node uses if an operator sets @value. As in stock LNet, a max_interfaces

@@ -69,7 +69,7 @@ struct lnet_peer *lnet_peer_find(struct lnet *ln, struct lnet_peer *prev,
 
 	while (!found && (nr = batch_get(ln, prev, batch))) {
 		lnet_peer_put(prev);
-		/* Adjacent peers of one shard are visited under one lock, taken once. */
+		/* Adjacent peers of one shard are visited without releasing its lock. */
 		for (i = 0; i < nr && !found;) {
 			sh = batch[i]->sh;
 			spin_lock(&sh->lock);

@@ -32,7 +32,7 @@ void lnet_op_note_abort(struct lnet_op *op);
  */
 u64 lnet_op_response_timeout(const struct lnet_pass *p, const struct lnet_op *op,
 			     const struct lnet_path *path);
-/* [sh] The timer of @op has expired. */
+/* [sh] Processes the expired timer of @op. */
 void lnet_op_timer(struct lnet_pass *p, struct lnet_op *op);
 /* [sh] Posts the SEND event, at most once per operation. */
 void lnet_op_sent(struct lnet_pass *p, struct lnet_op *op);
@@ -182,7 +182,7 @@ void lnet_op_wire(struct lnet_op *op);
 void lnet_op_fail_all(struct lnet_pass *p, struct lnet_peer *peer, enum lnet_outcome how);
 /* Aborts the requests that use @md, after lnet_md_unlink() has set @md->aborted. No lock held. */
 void lnet_ops_md_aborted(struct lnet_pass *p, struct lnet_md *md);
-/* True if no operation is unfinished. */
+/* True if the node has no unfinished operation. */
 bool lnet_ops_idle(struct lnet *ln);
 void lnet_pass_cancels(struct lnet_pass *p);	/* ln->hooks->cancels() */
 
