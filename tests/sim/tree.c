@@ -17,6 +17,13 @@
 /* nodes with children that crash, while messages are lost */
 #define CRASHED		20U
 #define LOSS_PERMILLE	10U
+/*
+ * Pings must be in progress until the last live sample. Of nodes of the core, a sample takes about
+ * 220 us for each level, and a ping 133 us. So ten samples last as long as 17 pings for each level.
+ * A light node with a long latency pings for longer than all samples take, at any number of levels.
+ */
+#define LOOPS_MIN	60U
+#define LOOPS_LEVEL	20U
 
 struct tree {
 	struct sim_world w;
@@ -393,6 +400,11 @@ static void end(struct tree *x, struct sim_result *result)
 	free(x->m);
 }
 
+static u32 loops_by_levels(const struct sim_tree *t)
+{
+	return t->core ? max(LOOPS_MIN, LOOPS_LEVEL * lst_place_levels(t->nodes, t->k)) : LOOPS_MIN;
+}
+
 void sim_tree_run(struct sim_tree *t, u64 seed, struct sim_result *result)
 {
 	static void (*const tree_phases[])(struct tree *x) = { join, run, compare, some_die,
@@ -406,6 +418,8 @@ void sim_tree_run(struct sim_tree *t, u64 seed, struct sim_result *result)
 
 	if (!x)
 		abort();
+	if (!t->loops)
+		t->loops = loops_by_levels(t);
 	x->t = t;
 	begin(x, seed);
 	for (; *phase && !x->w.failed; phase++)

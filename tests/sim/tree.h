@@ -9,7 +9,8 @@
 
 struct sim_tree {
 	u32 nodes;			/* not including the console */
-	u32 k, loops;
+	u32 k;
+	u32 loops;			/* pings of a node in each test; 0: by the levels */
 	bool core;			/* nodes use the core, else they are light */
 	bool flat;			/* the console sends requests to each node itself */
 	bool faults;			/* links lose messages, nodes with children crash */

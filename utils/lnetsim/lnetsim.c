@@ -230,8 +230,9 @@ static void tree_report(const struct options *o, const struct sim_tree *t, u64 s
 
 static struct sim_result tree_once(const struct options *o, u64 seed, bool say)
 {
-	struct sim_tree t = { .nodes = o->nodes ? o->nodes : 1000, .k = 16,
-			      .loops = o->loops ? o->loops : 60, .core = o->core, .flat = o->flat,
+	struct sim_tree t = { .nodes = o->nodes ? o->nodes : 1000,
+			      .k = o->children ? o->children : 16,
+			      .loops = o->loops, .core = o->core, .flat = o->flat,
 			      .faults = o->faults };
 	double begin = seconds();
 	struct sim_result r;

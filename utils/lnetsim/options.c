@@ -16,8 +16,8 @@ static const char help[] =
 	"       lnetsim --replay FILE\n"
 	"       lnetsim --crowd PARTNERS [--nodes N] [--rate N] [--storm] "
 	"[--seed N | --seeds A..B] [--twice]\n"
-	"       lnetsim --selftest-tree [--nodes N] [--core] [--flat | --faults] [--loops N] "
-	"[--seed N | --seeds A..B] [--twice]\n"
+	"       lnetsim --selftest-tree [--nodes N] [--core] [--flat | --faults] [--children N] "
+	"[--loops N] [--seed N | --seeds A..B] [--twice]\n"
 	"       lnetsim --selftest [--nodes N] [--seed N | --seeds A..B] [--twice]\n"
 	"       lnetsim --help | --version\n";
 
@@ -54,6 +54,7 @@ static const struct row rows[] = {
 	{ "flat", 0, FLAG, AT(flat) },
 	{ "core", 0, FLAG, AT(core) },
 	{ "faults", 0, FLAG, AT(faults) },
+	{ "children", 0, NUMBER, AT(children), 2, 64 },
 	{ "loops", 0, NUMBER, AT(loops), 1, U32_MAX },
 	{ "storm", 0, FLAG, AT(storm) },
 	{ "help", 'h', SHOW },

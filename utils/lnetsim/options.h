@@ -12,7 +12,7 @@ struct options {
 	u64 rate; /* crowd mode: pushes and probes of a node per second */
 	u64 verbose;
 	bool twice, hashes, sock, brief, selftest, tree, flat, core, faults, storm;
-	u64 loops;
+	u64 children, loops;
 	const char *scenario, *record, *replay;
 	u64 record_node, record_bytes;
 };
