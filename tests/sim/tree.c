@@ -18,8 +18,9 @@
 #define CRASHED		20U
 #define LOSS_PERMILLE	10U
 /*
- * Pings must be in progress until the last live sample. Of nodes of the core, a sample takes about
- * 220 us for each level, and a ping 133 us. So ten samples last as long as 17 pings for each level.
+ * Pings must be in progress until the last live sample. With nodes of the core, a sample takes
+ * about 220 us for each level, and a ping 133 us. So ten samples last as long as 17 pings for each
+ * level.
  * A light node with a long latency pings for longer than all samples take, at any number of levels.
  */
 #define LOOPS_MIN	60U
