@@ -374,9 +374,13 @@ processes: deps-test
 oversubscribed: deps-test
 	@+$(MAKE) -s all && TIME=$${TIME:-600} tests/netns/oversubscribed
 
-# Many new seeds, and a row in tests/sim/RUNS.
+# Many new seeds, and a row in tests/RUNS.
 seeds: deps-test
 	@+tests/sim/seeds
+
+# The long tests: STAGE, MINUTES.
+long: deps
+	@+tests/long/run
 
 # Measures how long a change of interfaces delays the traffic of a node with 5000 peers.
 stall:
@@ -460,8 +464,8 @@ clean:
 #: vm-debug		hours	runs the guests on kernels with KASAN and lockdep, which it builds first
 #: failover-vm		minutes	cuts rails of kernel nodes and reports the stalls
 #: sim			15 min	runs the scenarios of the simulator, and 1,000 seeds twice
-#: seeds		hours	runs new seeds and adds a row to tests/sim/RUNS
-#: mutate		hours	measures the tests by generated mutants of the core (N=1000 SEED=1 JOBS=2)
+#: seeds		hours	runs new seeds and adds a row to tests/RUNS
+#: long			many hours	the long tests in stages, which continue in the next run; STAGE, MINUTES
 #: models		10 min	checks all protocol models, the large ones included
 #: netns		minutes	runs the tests with real processes in network namespaces
 #: valgrind		minutes	runs sessions of the daemon under valgrind
@@ -484,10 +488,10 @@ help:
 	@sed -n 's/^#: //p' $(firstword $(MAKEFILE_LIST)) | \
 		awk -F '\t+' '{ printf "  %-16s %-13s %s\n", $$1, $$2, $$3 }'
 
-.PHONY: all lib unit unit-debug asan tsan clang tidy quick check kernel vm vm-bench failover-vm vm-debug deps fuzz \
-	fuzzers demo bench bench-deps bench-peers failover crowd storm stall oversubscribed processes seeds sim models \
-	mutate netns valgrind hostile tsan-netns requirements man format install uninstall readme help \
-	deps-demo deps-test deps-guest clean
+.PHONY: all lib unit unit-debug asan tsan clang tidy quick check kernel vm vm-bench failover-vm vm-debug deps \
+	fuzz fuzzers demo bench bench-deps bench-peers failover crowd storm stall oversubscribed processes seeds long \
+	sim models netns valgrind hostile tsan-netns requirements man format install uninstall readme help deps-demo \
+	deps-test deps-guest clean
 .SECONDARY:
 
 endif
