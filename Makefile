@@ -288,7 +288,7 @@ run_unit = $(MAKE) -s F=$(1) unit && build/$(1)/unit
 asan tsan clang:
 	+$(call run_unit,$@)
 tidy:
-	@tests/tidy && tests/lint/prose
+	@tests/tidy && tests/lint/targets && tests/lint/prose
 quick: deps-test
 	@+tests/run quick
 check: deps
