@@ -270,8 +270,10 @@ def test_thousand():
         start = time.monotonic()
         out = node.ok(*show)
         ms = (time.monotonic() - start) * 1000
-        print("# %s: %.0f ms, %d bytes" % (" ".join(show), ms, len(out)))
-        check("%s within ten times the time it should take" % " ".join(show), ms < 2000, ms)
+        # Outputs of 7 to 21 MB took up to 1,559 ms at load 15 on two processors, so three times the aim does not hold.
+        limit = 600 if len(out) < 1 << 20 else 2000
+        print("# %s: %.0f ms, %d bytes; aim 200 ms, limit %d ms" % (" ".join(show), ms, len(out), limit))
+        check("%s within %d ms" % (" ".join(show), limit), ms < limit, ms)
         if show[0] in ("peer", "export"):
             equal("%s: all primary NIDs" % " ".join(show),
                   len(set(re.findall(r"nid: (10\.\d+\.\d+\.1@tcp)", out))), 1000)
