@@ -245,8 +245,8 @@ heal() {
 
 # ---- the oracle
 
-# limit KIND MEDIAN WORST: sets a limit of judge for the time without a completed request, in ms: SLACK times the aim. The
-# caller sets SLACK. Machines that run `make check' are busy, so its limits are normally three times the aims.
+# limit KIND MEDIAN WORST: sets a limit of judge for the time without a completed request, in ms: SLACK times the aim.
+# The caller sets SLACK. Machines that run `make check' are busy, so its limits are normally three times the aims.
 limits=()
 limit() {
 	echo "# $1: aim: median $2 ms, worst $3 ms; limit: $SLACK times the aim"

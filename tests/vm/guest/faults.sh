@@ -3,8 +3,8 @@
 . tests/vm/guest/lib.sh
 . tests/vm/guest/kernel.sh
 
-# No run of these guests with three times the aims has been measured, so the limits are ten times the aims of the scripts
-# in tests/netns.
+# No run of these guests with three times the aims has been measured, so the limits are ten times the aims of the
+# scripts in tests/netns.
 export SLACK=${SLACK:-10}
 export OUT=build LOAD="--interval 10ms --size 1K" RATE=50
 
