@@ -13,40 +13,14 @@ struct setting {
 	u64 value, asked;
 };
 
-/* Prints a time in the largest unit that divides it, in the form that `set' accepts. */
-static void tunable_time_text(u64 ns, char *buf, size_t size)
-{
-	static const struct {
-		u64 ns;
-		const char *unit;
-	} units[] = {
-		{ 3600 * NSEC_PER_SEC, "h" }, { 60 * NSEC_PER_SEC, "m" }, { NSEC_PER_SEC, "s" },
-		{ NSEC_PER_MSEC, "ms" }, { NSEC_PER_USEC, "us" }, { 1, "ns" },
-	};
-	u64 nr = ns;
-	unsigned int i = 0;
-
-	while (ns && (nr = div64_u64(ns, units[i].ns)) * units[i].ns != ns)
-		i++;
-	scnprintf(buf, size, "%llu%s", nr, ns ? units[i].unit : "");
-}
-
 /* The text before the colon equals that of stock's tool. */
 static int value_refuse(const struct lnet_tunable_info *info, const char *text, int rc,
 			struct lnet_ctl_err *e)
 {
 	const char *quote = rc == -EINVAL ? "'" : "";
-	char range[LNET_TEXT_MAX], min[24], max[24];
+	char range[LNET_TEXT_MAX];
 
-	if (info->unit == LNET_UNIT_E) {
-		lnet_tunable_words(info, range, sizeof(range));
-	} else if (info->unit == LNET_UNIT_NS) {
-		tunable_time_text(info->min, min, sizeof(min));
-		tunable_time_text(info->max, max, sizeof(max));
-		scnprintf(range, sizeof(range), "%s to %s", min, max);
-	} else {
-		scnprintf(range, sizeof(range), "%llu to %llu", info->min, info->max);
-	}
+	lnet_tunable_range(info, range, sizeof(range));
 	return lnet_ctl_fail(e, rc, "invalid value '%s' for key '%s': %s must be %s, not %s%s%s",
 			     text, info->name, info->name, range, quote, text, quote);
 }

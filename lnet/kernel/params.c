@@ -119,11 +119,23 @@ static u64 tuned_value(const struct param *par, const struct lnet_tunable_info *
 	return par->given ? par->tuned : info->def;
 }
 
+/* As `lnetctl global show': without zeros at the end. */
+static int seconds_show(char *buf, u64 ns)
+{
+	u64 whole = div_u64(ns, NSEC_PER_SEC), rest = ns - whole * NSEC_PER_SEC;
+	int len = sysfs_emit(buf, "%llu.%09llu", whole, rest);
+
+	while (buf[len - 1] == '0')
+		len--;
+	len -= buf[len - 1] == '.';
+	return len + sysfs_emit_at(buf, len, "\n");
+}
+
 static int tuned_show(char *buf, const struct param *par)
 {
 	static const char *const accept[] = { "none", "secure", "all" };
 	const struct lnet_tunable_info *info = lnet_tunable_find(par->tunable);
-	u64 value = tuned_value(par, info), whole = div_u64(value, NSEC_PER_SEC);
+	u64 value = tuned_value(par, info);
 
 	if (par == &param_accept)
 		return sysfs_emit(buf, "%s\n", accept[min_t(u64, value, 2)]);
@@ -131,35 +143,25 @@ static int tuned_show(char *buf, const struct param *par)
 		return sysfs_emit(buf, "%d\n", !value);
 	if (info->unit != LNET_UNIT_NS)
 		return sysfs_emit(buf, "%llu\n", value);
-	if (value == whole * NSEC_PER_SEC)
-		return sysfs_emit(buf, "%llu\n", whole);
-	return sysfs_emit(buf, "%llu.%09llu\n", whole, value - whole * NSEC_PER_SEC);
+	return seconds_show(buf, value);
 }
 
 /* ---- error messages -------------------------------------------------------------------------- */
 
-/* Writes the permitted values as text; times are in seconds. */
+/* Writes the accepted values of a tunable as `lnetctl set' reports them. */
 static void range_text(const struct param *par, char *buf, size_t size)
 {
 	const struct lnet_tunable_info *info = lnet_tunable_find(par->tunable);
-	u64 unit = info->unit == LNET_UNIT_NS ? NSEC_PER_SEC : 1;
+	char range[48];
 
-	if (par == &param_accept)
-		scnprintf(buf, size, "secure, all or none");
-	else if (par == &param_lnet_interfaces_max)
-		scnprintf(buf, size, "0 to %d", INT_MAX);
+	lnet_tunable_range(info, range, sizeof(range));
+	if (par == &param_lnet_interfaces_max)
+		scnprintf(buf, size, "a number from 0 to %d is", INT_MAX);
+	else if (info->unit == LNET_UNIT_E)
+		scnprintf(buf, size, "%s is", range);
 	else
-		scnprintf(buf, size, "%llu to %llu%s", div64_u64(info->min + unit - 1, unit),
-			  div64_u64(info->max, unit), unit > 1 ? " seconds" : "");
-}
-
-/* Returns what the check of a text accepts. */
-static const char *syntax_of(const struct param *par)
-{
-	if (par == &param_networks)
-		return "nets and interfaces such as tcp(eth0),tcp1(eth1)";
-	if (par == &param_ip2nets)
-		return "rules such as tcp(eth0) 10.0.*.*; tcp1 10.1.*.*";
+		scnprintf(buf, size, "a %s from %s is",
+			  info->unit == LNET_UNIT_NS ? "time" : "number", range) 10.0.*.*; tcp1 10.1.*.*";
 	if (par == &param_routes)
 		return "routes such as tcp1 10.0.0.[1-4]@tcp";
 	return par == &param_forwarding ? "enabled or disabled" : "CPUs such as N or 0[0-3] 1[4-7]";
@@ -168,7 +170,7 @@ static const char *syntax_of(const struct param *par)
 /* In the kernel's own message the name follows the value, and a long value hides it. */
 static int param_report_error(const struct param *par, const char *name, const char *text, int rc)
 {
-	char accepted[64];
+	char accepted[72];
 
 	if (par->kind == TUNED_KIND)
 		range_text(par, accepted, sizeof(accepted));

@@ -176,8 +176,8 @@ u64 lnet_tunable_get(const struct lnet *ln, const struct lnet_tunable_info *info
  * values are returned unchanged.
  */
 u64 lnet_tunable_taken(const struct lnet_tunable_info *info, u64 value);
-/* Writes the words that a tunable of LNET_UNIT_E accepts to @buf, as "none, secure or all". */
-void lnet_tunable_words(const struct lnet_tunable_info *info, char *buf, size_t size);
+/* Writes the accepted values to @buf, as "0 to 255", "1ms to 1h" or "none, secure or all". */
+void lnet_tunable_range(const struct lnet_tunable_info *info, char *buf, size_t size);
 
 /* ---- log.c ----------------------------------------------------------------------------------- */
 /*

@@ -157,7 +157,7 @@ static const struct {
 	{ NULL, "false", 0 }, { NULL, "true", 1 }, { NULL, "disabled", 0 }, { NULL, "enabled", 1 },
 };
 
-void lnet_tunable_words(const struct lnet_tunable_info *info, char *buf, size_t size)
+static void words_text(const struct lnet_tunable_info *info, char *buf, size_t size)
 {
 	unsigned int i, len = 0;
 
@@ -171,6 +171,39 @@ void lnet_tunable_words(const struct lnet_tunable_info *info, char *buf, size_t 
 	}
 	if (!len)
 		strscpy(buf, "0, 1, on or off", size);
+}
+
+/* Prints a time in the largest unit that divides it, as lnet_tunable_parse() accepts it. */
+static void time_text(u64 ns, char *buf, size_t size)
+{
+	static const struct {
+		u64 ns;
+		const char *unit;
+	} units[] = {
+		{ 3600 * NSEC_PER_SEC, "h" }, { 60 * NSEC_PER_SEC, "m" }, { NSEC_PER_SEC, "s" },
+		{ NSEC_PER_MSEC, "ms" }, { NSEC_PER_USEC, "us" }, { 1, "ns" },
+	};
+	u64 nr = ns;
+	unsigned int i = 0;
+
+	while (ns && (nr = div64_u64(ns, units[i].ns)) * units[i].ns != ns)
+		i++;
+	scnprintf(buf, size, "%llu%s", nr, ns ? units[i].unit : "");
+}
+
+void lnet_tunable_range(const struct lnet_tunable_info *info, char *buf, size_t size)
+{
+	char min[24], max[24];
+
+	if (info->unit == LNET_UNIT_E) {
+		words_text(info, buf, size);
+	} else if (info->unit == LNET_UNIT_NS) {
+		time_text(info->min, min, sizeof(min));
+		time_text(info->max, max, sizeof(max));
+		scnprintf(buf, size, "%s to %s", min, max);
+	} else {
+		scnprintf(buf, size, "%llu to %llu", info->min, info->max);
+	}
 }
 
 int lnet_tunable_parse(const char *name, const char *text, uint64_t *value)
