@@ -24,6 +24,11 @@ void lnet_kernel_env_flush(void);
 
 /* ---- netns.c --------------------------------------------------------------------------------- */
 
+/* The parameter of lnet.ko for a tunable, by the column `parameter' of tunables.def. */
+#define LNET_PARAM_OWN(name, text)			TUNED(name, 0644, #name, text)
+#define LNET_PARAM_STOCK(name, text)
+#define LNET_PARAM_NONE(name, text)
+
 /* The parameters of lnet.ko, in the order of params.def. */
 enum lnet_param {
 #define TUNED(name, mode, tunable, help)		LNET_P_##name,

@@ -11,7 +11,7 @@
 
 /* Code reads a tunable with READ_ONCE(). lnet_tunable_set() writes it under cfg_mutex. */
 struct lnet_tunables {
-#define TUNABLE(name, unit, def, min, max, stock, text) u64 name;
+#define TUNABLE(name, unit, def, min, max, stock, param, text) u64 name;
 #include "model/tunables.def"
 #undef TUNABLE
 };

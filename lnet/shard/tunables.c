@@ -5,7 +5,7 @@
 #include "shard/hooks.h"
 
 const struct lnet_tunable_info lnet_tunable_table[] = {
-#define TUNABLE(name_, unit_, def_, min_, max_, stock_, text_)		\
+#define TUNABLE(name_, unit_, def_, min_, max_, stock_, param_, text_)	\
 	{ .name = #name_, .stock = stock_, .text = text_, .unit = LNET_UNIT_##unit_,	\
 	  .def = def_, .min = min_, .max = max_, .off = offsetof(struct lnet_tunables, name_) },
 #include "model/tunables.def"

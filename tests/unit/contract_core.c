@@ -107,7 +107,7 @@ static void node_init(struct contract_node *node, struct lnet_env *env)
 	node->ln.nr_shards = 1;
 	node->ln.pid = LNET_PID;
 	node->ln.instance = 1 + (u64)(uintptr_t)node % 1000;
-#define TUNABLE(name, unit, def, min, max, stock, text) node->ln.tun.name = def;
+#define TUNABLE(name, unit, def, min, max, stock, param, text) node->ln.tun.name = def;
 #include "model/tunables.def"
 #undef TUNABLE
 }
