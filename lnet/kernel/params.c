@@ -119,7 +119,7 @@ static u64 tuned_value(const struct param *par, const struct lnet_tunable_info *
 	return par->given ? par->tuned : info->def;
 }
 
-/* As `lnetctl global show': without zeros at the end. */
+/* Writes a time in seconds, without zeros at the end, as `lnetctl global show' does. */
 static int seconds_show(char *buf, u64 ns)
 {
 	u64 whole = div_u64(ns, NSEC_PER_SEC), rest = ns - whole * NSEC_PER_SEC;
@@ -152,16 +152,20 @@ static int tuned_show(char *buf, const struct param *par)
 static void range_text(const struct param *par, char *buf, size_t size)
 {
 	const struct lnet_tunable_info *info = lnet_tunable_find(par->tunable);
-	char range[48];
 
-	lnet_tunable_range(info, range, sizeof(range));
 	if (par == &param_lnet_interfaces_max)
-		scnprintf(buf, size, "a number from 0 to %d is", INT_MAX);
-	else if (info->unit == LNET_UNIT_E)
-		scnprintf(buf, size, "%s is", range);
+		scnprintf(buf, size, "0 to %d", INT_MAX);
 	else
-		scnprintf(buf, size, "a %s from %s is",
-			  info->unit == LNET_UNIT_NS ? "time" : "number", range) 10.0.*.*; tcp1 10.1.*.*";
+		lnet_tunable_range(info, buf, size);
+}
+
+/* Returns what the check of a text accepts. */
+static const char *syntax_of(const struct param *par)
+{
+	if (par == &param_networks)
+		return "nets and interfaces such as tcp(eth0),tcp1(eth1)";
+	if (par == &param_ip2nets)
+		return "rules such as tcp(eth0) 10.0.*.*; tcp1 10.1.*.*";
 	if (par == &param_routes)
 		return "routes such as tcp1 10.0.0.[1-4]@tcp";
 	return par == &param_forwarding ? "enabled or disabled" : "CPUs such as N or 0[0-3] 1[4-7]";
@@ -170,7 +174,7 @@ static void range_text(const struct param *par, char *buf, size_t size)
 /* In the kernel's own message the name follows the value, and a long value hides it. */
 static int param_report_error(const struct param *par, const char *name, const char *text, int rc)
 {
-	char accepted[72];
+	char accepted[64];
 
 	if (par->kind == TUNED_KIND)
 		range_text(par, accepted, sizeof(accepted));
