@@ -1,45 +1,54 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The loopback driver: the next permitted thread receives a message to a local NID, with one copy.
+ * The loopback driver passes messages from the node to itself. The next thread that may receive
+ * does so, with one copy.
  */
 #include "plat.h"
 #include <lnet/lnd.h>
 #include <lnet/wire.h>
 #include "model/model.h"
 
-#define LO_EPOCH	1U	/* constant: no connection can be lost */
-#define LO_BURST	64U	/* messages per visit, so that other work has its turn */
-#define LO_FRAGS	16U	/* fragments of a payload per copy step */
+/* epoch of each message: constant, because the loopback has no connection to lose */
+#define LO_EPOCH	1U
+/* messages that one visit delivers at most, so that the thread can do other work */
+#define LO_BURST	64U
+#define LO_FRAGS	16U	/* fragments of a payload that are copied at a time */
 
 /*
- * The private data of the NI. One thread delivers at a time (@busy), in the order of the queue.
- * Another thread that queues an attempt meanwhile leaves it to the delivering thread.
+ * The private data of the NI. One thread at a time delivers messages, in the order of @queue; @busy
+ * is then true. If another thread queues an attempt meanwhile, the delivering thread also delivers
+ * this attempt.
  */
 struct lo {
-	spinlock_t lock;		/* leaf; also of att->link, att->lnd, rx->lnd held here */
+	spinlock_t lock;		/* leaf; also protects att->link, att->lnd, rx->lnd */
 	struct list_head queue;		/* attempts in AT_QUEUE */
 	struct list_head waiting;	/* attempts in AT_PARKED */
 	bool busy, stopped;
-	char at[4];			/* by enum lo_place; only their addresses are used */
+	/* indexed by enum lo_place; only the addresses of the elements are used */
+	char at[4];
 };
 
 /*
- * Where an attempt is. att->lnd[1] is the address of lo->at[place]. The core may cancel an attempt
- * that the driver does not have. att->lnd[1] then has a value of the core, which never equals such
- * an address, so the driver ignores the cancel. att->lnd[0] is its rx from AT_HAND on.
+ * The place of an attempt. att->lnd[1] is the address of lo->at[place]. The core may cancel an
+ * attempt that the driver does not have. Then att->lnd[1] has a value of the core, which never
+ * equals an address in lo->at, so the driver ignores the cancel. From AT_HAND on, att->lnd[0] is
+ * the rx of the attempt.
  */
 enum lo_place {
 	AT_QUEUE,
-	AT_HAND,	/* a thread processes it, or it was completed */
-	/* as AT_HAND, and ops->receive was called meanwhile: that thread executes the verdict */
+	AT_HAND,	/* a thread processes the attempt, or the attempt was completed */
+	/*
+	 * A thread processes the attempt, as in AT_HAND, and ops->receive was called meanwhile. The
+	 * processing thread executes the verdict.
+	 */
 	AT_VERDICT,
 	AT_PARKED,	/* waits for ops->receive */
 };
 
 /*
  * A payload that was read aside. If a received message waits for ops->receive, rx->lnd[0] is its
- * attempt, or NULL if the attempt was already completed. If NULL, rx->lnd[1] is the copy of the
- * payload, or NULL if there was no memory for it.
+ * attempt. If the attempt was already completed, rx->lnd[0] is NULL and rx->lnd[1] is the copy of
+ * the payload. If there was no memory for the copy, rx->lnd[1] is NULL also.
  */
 struct aside {
 	u32 len;
@@ -96,7 +105,7 @@ static struct aside *read_aside(const struct lnet_att *att)
 	return aside;
 }
 
-/* Executes the final verdict on @rx, and completes the attempt with @how. */
+/* Executes the final verdict on @rx, and completes its attempt with the outcome @how. */
 static void land_from(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_att *att,
 		      enum lnet_outcome how)
 {
@@ -109,8 +118,9 @@ static void land_from(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_att *
 }
 
 /*
- * Makes a message (AT_HAND or AT_VERDICT) wait for ops->receive. With @give_back its payload is
- * read aside, so that the sender's memory and credits are released: for small messages and aborts.
+ * Makes a message (AT_HAND or AT_VERDICT) wait for ops->receive. With @give_back, the driver reads
+ * the payload aside, so that the sender's memory and credits are released. This is done for small
+ * messages and for aborts.
  */
 static void lo_rx_enqueue(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx,
 			  struct lnet_att *att, bool give_back, enum lnet_outcome how)
@@ -166,7 +176,8 @@ static void lo_att_receive(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_
 		return;
 	}
 	att->lnd[0] = rx;
-	rx->lnd[0] = att;		/* before begin, as ops->receive may precede its return */
+	/* set before lnet_rx_begin(): ops->receive may be called before that function returns */
+	rx->lnd[0] = att;
 	rx->lnd[1] = NULL;
 	lnet_att_hdr(att, &hdr);
 	switch (lnet_rx_begin(p, ni, rx, &hdr, att->pni)) {
@@ -198,7 +209,7 @@ static bool busy_begin(struct lo *lo)
 	return mine;
 }
 
-/* The next attempt, or NULL if the visit ends; @busy is then false. */
+/* Returns the next attempt. If the visit ends, returns NULL and clears @busy. */
 static struct lnet_att *busy_next(struct lo *lo, unsigned int nr, bool *more)
 {
 	struct lnet_att *att = NULL;
@@ -305,7 +316,7 @@ static int lo_send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att
 	return -ESHUTDOWN;
 }
 
-/* Receiving may run handlers, which a caller of the API must not, so the worker receives then. */
+/* A receive may run handlers, which a caller of the API must not run. So the worker receives. */
 static void lo_flush(struct lnet_pass *p, struct lnet_ni *ni)
 {
 	if (p->kind == LNET_PASS_CALL)
@@ -314,7 +325,7 @@ static void lo_flush(struct lnet_pass *p, struct lnet_ni *ni)
 		lo_ni_deliver(p, ni);
 }
 
-/* True: @att was in the list @place, and was removed from it. */
+/* Returns true if @att was in the list of @place, and removes @att from this list. */
 static bool take_from(struct lo *lo, struct lnet_att *att, enum lo_place place)
 {
 	bool waits;
@@ -371,7 +382,10 @@ static void lo_land(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx)
 		land_aside(p, rx, rx->lnd[1]);
 }
 
-/* Does nothing: one thread receives a payload by one copy, and ends sooner than an abort could. */
+/*
+ * Does nothing: the receive of a payload is one copy by one thread, which ends before it could be
+ * aborted.
+ */
 static void lo_rx_stop(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx)
 {
 	(void)p;
@@ -380,7 +394,7 @@ static void lo_rx_stop(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *
 }
 
 const struct lnet_lnd_ops lnet_lo_ops = {
-	/* no owner: it is part of the core, which needs no reference to its own module */
+	/* no owner: this driver is in the module of the core, which needs no reference to itself */
 	.name = "lolnd",     .type = LNET_LND_LO,  .ni_priv_size = sizeof(struct lo),
 	.peer_timeout = 0,   .peer_credits = 1024, .peer_buffer_credits = 0,
 	.credits = 1024,     .ni_start = lo_start, .ni_stop = lo_stop,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Simulated connections: dialed by the first sender, known to each end by a generation, lost by
- * resets.
+ * Simulated connections. The first sender dials, each end knows the connection by a generation, and
+ * a reset ends it.
  */
 #include "lnd/simlnd/simlnd.h"
 #include "lnd/socklnd/sim.h"
 
-#define DIAL_TRY_NS (200 * SIM_MS)	/* retry of a dial without response */
+#define DIAL_TRY_NS (200 * SIM_MS)	/* pause before a dial without response is repeated */
 #define DIAL_PAUSE_NS (20 * SIM_MS)	/* after a rejection */
 
 struct simlnd_ni *simlnd_ni_at(struct sim_world *w, u32 node, u32 rail)
@@ -19,7 +19,7 @@ struct simlnd_ni *simlnd_ni_at(struct sim_world *w, u32 node, u32 rail)
 	return sn && !sn->stopped ? sn : NULL;
 }
 
-/* The slot of @node, or the first free slot for it. */
+/* Returns the slot of @node, or the first free slot if @node has none. */
 static struct simlnd_end **end_slot(const struct simlnd_ni *sn, u32 node)
 {
 	u32 mask = (1U << sn->slot_bits) - 1, at = node & mask;
@@ -39,7 +39,7 @@ static void put_in(struct simlnd_ni *sn, struct simlnd_end *end)
 	*end_slot(sn, end->peer_node) = end;
 }
 
-/* Grows the table if it has no room for one more end. */
+/* Grows the table if one more end would fill more than 3/4 of it. */
 static int end_table_grow(struct simlnd_ni *sn)
 {
 	u32 bits = sn->slot ? sn->slot_bits + 1 : 4, i, nr = sn->slot ? 1U << sn->slot_bits : 0;
@@ -116,7 +116,7 @@ void simlnd_end_busy(struct simlnd_end *end)
 
 /* ---- events between ends --------------------------------------------------------------------- */
 
-/* A message between ends: its sender, receiver, kind and generation. */
+/* A control message between two ends: its sender, receiver, kind and generation. */
 struct word {
 	u32 from, to, rail;
 	enum { WORD_SYN, WORD_ACCEPTED, WORD_REFUSED, WORD_RESET } what;
@@ -168,15 +168,18 @@ void simlnd_up(struct lnet_pass *p, struct simlnd_end *end, u64 gen)
 	simlnd_pump(p, end);
 }
 
-/* If both ends dial, the dial of the lower node is accepted, and the other one is ignored. */
+/*
+ * If both nodes dial each other, the dial of the lower node is accepted, and that of the higher
+ * node is ignored.
+ */
 static bool crossing_refused(const struct simlnd_end *end, const struct word *word)
 {
 	return end->state == END_DIALING && end->ni->node->ix < word->from;
 }
 
 /*
- * True if the dialer no longer waits for this dial, as it has accepted another one meanwhile. Such
- * a dial must not replace a connection.
+ * Returns true if the dialer no longer waits for this dial, because the dialer has accepted another
+ * dial meanwhile. Such a dial must not replace a connection.
  */
 static bool is_given_up(struct sim_world *w, const struct word *word)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Effects of a simulated link on a message: the faults of the world, by rail, node and probability.
+ * Effects of a simulated link on a message: applies the simulated faults, by rail, node and
+ * probability.
  */
 #include "lnd/simlnd/simlnd.h"
 #include "lnd/socklnd/sim.h"
@@ -22,7 +23,10 @@ static bool on_rail(const struct sim_fault *f, u32 rail)
 	return f->rail < 0 || (u32)f->rail == rail;
 }
 
-/* A fault of a node, or between two nodes. Only one-way kinds depend on the direction. */
+/*
+ * Returns true if fault @f acts on messages @from one node @to another. The direction matters only
+ * for one-way kinds.
+ */
 static bool sim_fault_concerns(const struct sim_fault *f, u32 from, u32 to)
 {
 	if (f->below)
@@ -44,7 +48,7 @@ static bool cuts(u8 kind)
 	return kind == SIM_CUT || kind == SIM_CUT_OUT || kind == SIM_CUT_IN || kind == SIM_LINK;
 }
 
-/* The first fault of a kind that @want accepts and that acts on this link now; NULL: none. */
+/* Returns the first fault that acts on this link now, and whose kind @want accepts; NULL: none. */
 static const struct sim_fault *acting(struct sim_world *w, bool (*want)(u8 kind), u32 rail,
 				      u32 from, u32 to)
 {
@@ -194,7 +198,10 @@ static void restart(struct sim_world *w, const struct sim_fault *f)
 		w->on_restart(w, n);
 }
 
-/* Drains or deletes an interface while its node runs, or reverts that. */
+/*
+ * Drains or deletes an interface while its node runs, or ends the drain or adds the interface
+ * again.
+ */
 static void ni_set(struct sim_world *w, const struct sim_fault *f, u32 n, u32 rail, bool on)
 {
 	struct lnet *ln = w->node[n].ln;
@@ -239,7 +246,10 @@ static enum lnet_rule_kind rule_kind(const struct sim_fault *f)
 	return f->kind == SIM_RULE_DELAY ? LNET_RULE_K_STOCK_DELAY : LNET_RULE_K_STOCK_DROP;
 }
 
-/* Adds an operator's rule at interface @rail of node @n; a restarted node has none. */
+/*
+ * Adds a fault rule at interface @rail of node @n, as an operator would. A node that restarts loses
+ * its rules.
+ */
 static int sim_rule_add(struct sim_world *w, const struct sim_fault *f, u32 n, u32 rail)
 {
 	struct lnet *ln = w->node[n].ln;
@@ -295,7 +305,7 @@ static bool comes_and_goes(u8 kind)
 	return kind == SIM_LINK || kind == SIM_SPEED || is_rule(kind) || is_config(kind);
 }
 
-/* Repeats while the fault acts: a link that flaps, periodic resets and restarts. */
+/* Schedules the fault again while it acts: flapping links, periodic resets and restarts. */
 static void fault_event(struct sim_world *w, void *arg, u64 num)
 {
 	const struct sim_fault *f = arg;

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Messages on simulated links: posted, carried, received and completed. */
+/* Messages on simulated links: hands them to the link, carries, receives and completes them. */
 #include "lnd/simlnd/simlnd.h"
 #include "lnet/model/model.h"
 
-/* the link takes messages for this time in advance; the others wait as unsent */
+/*
+ * The link accepts messages up to this time before it can send them; further messages stay unsent
+ * in the queue.
+ */
 #define TX_AHEAD_NS (2 * SIM_MS)
 #define HDR_BYTES 96U
 #define TELL_AFTER 64U		/* messages */
@@ -71,7 +74,10 @@ void simlnd_msg_event_drop(sim_event_fn fn, void *arg)
 	simlnd_msg_put(m);
 }
 
-/* Completes the attempt of @m. @keep: the network had all bytes, which are sent on from a copy. */
+/*
+ * Completes the attempt of @m. With @keep, the network had all bytes, so the link sends them from a
+ * copy.
+ */
 void simlnd_complete(struct lnet_pass *p, struct simlnd_msg *m, enum lnet_outcome how, bool keep)
 {
 	struct lnet_att *att = m->att;
@@ -109,9 +115,9 @@ static struct simlnd_msg *msg_new(struct simlnd_end *end, const struct lnet_att 
 /* ---- sending --------------------------------------------------------------------------------- */
 
 /*
- * An untracked request must not be received twice. A tracked one may, except where windows are
- * dropped early (!w->may_double). There, a request that is rejected for lack of a window may be
- * retried with a new request ID, which relies on connections that repeat nothing.
+ * An untracked request must not be received twice. A tracked request may, except in a run that
+ * drops windows early (!w->may_double). In such a run, a request that is rejected for lack of a
+ * window may be retried with a new request ID. That is safe only if connections repeat nothing.
  */
 static bool may_double(const struct sim_world *w, const struct lnet_hdr *hdr)
 {
@@ -124,7 +130,10 @@ static bool may_double(const struct sim_world *w, const struct lnet_hdr *hdr)
 	       !hdr->msg.get.ptl_index;
 }
 
-/* A reply to a request of a program. Requests of the core get a small buffer, no cache entry. */
+/*
+ * Returns true for a reply to a request of a program. The reply to a request of the core gets a
+ * small buffer, and no reply cache entry.
+ */
 static bool is_muted(struct sim_world *w, const struct simlnd_msg *m, const struct lnet_op *op)
 {
 	if ((m->hdr.type != LNET_MSG_ACK && m->hdr.type != LNET_MSG_REPLY) ||
@@ -170,7 +179,7 @@ static void double_msg(struct simlnd_end *end, const struct simlnd_msg *m,
 static void sim_msg_print(struct sim_world *w, const char *what, const struct simlnd_msg *m)
 {
 	static const char *const types[] = { "ACK", "PUT", "GET", "REPLY" };
-	/* all four begin with their handle */
+	/* the headers of all four types begin with the handle */
 	const struct lnet_handle *h = &m->hdr.msg.ack.dst_wmd;
 	u64 bits = m->hdr.type == LNET_MSG_PUT ? m->hdr.msg.put.match_bits :
 		   m->hdr.type == LNET_MSG_GET ? m->hdr.msg.get.match_bits : 0;
@@ -186,7 +195,9 @@ static void sim_msg_print(struct sim_world *w, const char *what, const struct si
 					      : m->hdr.msg.get.ptl_index);
 }
 
-/* Reports loss that this end of a link can see; a cut is detected only by a missing reply. */
+/*
+ * Reports loss that this end of a link can detect. This end detects a cut only by a missing reply.
+ */
 static void tell_loss(struct simlnd_ni *sn, const struct simlnd_fate *fate, bool cut)
 {
 	sn->nr_sent++;
@@ -197,7 +208,7 @@ static void tell_loss(struct simlnd_ni *sn, const struct simlnd_fate *fate, bool
 	sn->nr_sent = sn->nr_lost = 0;
 }
 
-/* Gives the message to the link: from now on its delivery is unknown. */
+/* Hands the message to the link. After this, its delivery is unknown. */
 static void sim_msg_send(struct lnet_pass *p, struct simlnd_end *end, struct lnet_att *att)
 {
 	struct simlnd_ni *sn = end->ni;
@@ -288,7 +299,10 @@ void simlnd_pump(struct lnet_pass *p, struct simlnd_end *end)
 
 /* ---- receiving ------------------------------------------------------------------------------- */
 
-/* Reads the bytes at arrival. False: they have changed since the message was posted. */
+/*
+ * Reads the payload when the message arrives. Returns false if the bytes have changed since the
+ * message was posted.
+ */
 static bool take_data(struct sim_world *w, struct simlnd_msg *m)
 {
 	if (!m->data)
@@ -325,7 +339,10 @@ static void write_part(struct simlnd_msg *m, u32 from, u32 to)
 	lnet_buf_write(&m->rx->into, from, m->data + from, to - from);
 }
 
-/* Receives a payload: a large one, or one that a fault selects, in two parts with time between. */
+/*
+ * Receives a payload. A large payload, or one that a fault selects, is received in two pieces with
+ * time between them.
+ */
 static void sim_payload_receive(struct lnet_pass *p, struct simlnd_msg *m)
 {
 	struct sim_world *w = m->to->ni->w;
@@ -398,7 +415,7 @@ static void give_to_core(struct lnet_pass *p, struct simlnd_end *end, struct sim
 	}
 }
 
-/* The remote stack acknowledges the bytes. */
+/* The remote network stack acknowledges the bytes of a message. */
 void simlnd_ack_event(struct sim_world *w, void *arg, u64 num)
 {
 	struct simlnd_msg *m = arg;
@@ -437,7 +454,7 @@ static void arrive(struct sim_world *w, struct simlnd_msg *m)
 		return;
 	sim_msg_print(w, "arrives", m);
 	lnet_pass_begin(&p, lnet_ni_instance(sn->ni), LNET_PASS_DRIVER);
-	/* The message overtook WORD_ACCEPTED, which precedes it on a stream. */
+	/* The message overtook WORD_ACCEPTED, which would precede the message on a stream. */
 	if (end->state == END_DIALING)
 		simlnd_up(&p, end, m->gen);
 	give_to_core(&p, end, m);
@@ -480,7 +497,7 @@ void simlnd_rx_stop(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx)
 
 	if (m->place != LANDING)
 		return;
-	/* Like a thread that copies, or a network card, the driver may not stop at once. */
+	/* The driver may not stop at once: a copying thread or a network card may still write. */
 	if (sim_chance(&m->to->ni->w->rng, 500)) {
 		m->stop = true;
 		return;
@@ -490,7 +507,10 @@ void simlnd_rx_stop(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx)
 	simlnd_msg_put(m);
 }
 
-/* Aborts receives in progress. Waiting messages were read completely; half of them stay. */
+/*
+ * Aborts receives in progress. Messages that wait for a buffer were read completely; half of them
+ * stay.
+ */
 void simlnd_drop_in(struct lnet_pass *p, struct simlnd_end *end)
 {
 	struct sim_world *w = end->ni->w;

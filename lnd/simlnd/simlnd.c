@@ -107,7 +107,10 @@ static void unqueue(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome
 	lnet_att_done(p, att, how, 0);
 }
 
-/* Completes an attempt in flight at once, or soon. Its bytes are sent from a copy, or discarded. */
+/*
+ * Completes an attempt in flight at once, or soon. The link sends the bytes from a copy, or
+ * discards them.
+ */
 static void sim_att_cancel(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att,
 			   enum lnet_cancel how)
 {
@@ -157,7 +160,7 @@ const struct lnet_lnd_ops simlnd_ops = {
 
 /* ---- time: deadlines of attempts, retries of dials ------------------------------------------- */
 
-/* Completes expired attempts. Returns the first deadline of those that stay in the queue. */
+/* Completes expired attempts. Returns the first deadline of the attempts that stay in the queue. */
 static u64 queue_expire(struct lnet_pass *p, struct simlnd_end *end, u64 now_ns)
 {
 	enum lnet_outcome how =
@@ -190,7 +193,7 @@ static u64 flight_expire(struct lnet_pass *p, struct simlnd_end *end, u64 now_ns
 	return first_ns;
 }
 
-/* Returns when to check @end again; U64_MAX: not before an attempt is sent. */
+/* Returns the time at which to check @end again; U64_MAX: not before an attempt is sent. */
 static u64 end_tick(struct lnet_pass *p, struct simlnd_end *end, u64 now_ns)
 {
 	u64 next_ns = min(queue_expire(p, end, now_ns), flight_expire(p, end, now_ns));
@@ -204,7 +207,7 @@ static u64 end_tick(struct lnet_pass *p, struct simlnd_end *end, u64 now_ns)
 		end->pumping = false;
 		return U64_MAX;
 	}
-	/* if the link of an end is down, checks whether it is up again */
+	/* if attempts are queued without a connection, checks at retry_ns whether the link is up */
 	if (!list_empty(&end->queue) && end->state != END_UP)
 		next_ns = min(next_ns, end->retry_ns);
 	return next_ns;
@@ -229,7 +232,10 @@ static void tick(struct sim_world *w, void *arg, u64 num)
 		simlnd_tick_by(sn, next_ns);
 }
 
-/* In steps, so that deadlines may pass before a check, as with the threads of a driver. */
+/*
+ * Rounds the time up to whole ticks, so that deadlines may pass before a check. Threads of a real
+ * driver are also late.
+ */
 void simlnd_tick_by(struct simlnd_ni *sn, u64 when_ns)
 {
 	u64 now_ns = sn->w->now_ns, ahead_ns = max(when_ns, now_ns + 1) - now_ns;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The simulator's driver: messages over simulated links, with connections that fail, and every
- * fault that the core must survive.
+ * The simulator's driver: sends messages over simulated links, whose connections fail. It simulates
+ * every fault that the core must survive.
  */
 #ifndef SIMLND_H
 #define SIMLND_H
@@ -12,10 +12,11 @@
 #include "tests/sim/world.h"
 
 /*
- * A link connects each two NIs of a rail. Two NIs have at most one connection, which each end knows
- * by its generation. An end does not receive messages of a generation that it no longer has. A
- * large payload is read from the sender's memory when it arrives, as by a network card. Its hash is
- * computed when it is posted, so that memory released too early is detected.
+ * A link connects each two NIs of a rail. Two NIs have at most one connection, and each end knows
+ * the connection by its generation. If an end no longer has a generation, it does not receive
+ * messages of this generation. The driver reads a large payload from the sender's memory when the
+ * message arrives, as a network card does. The driver computes the hash of the payload when the
+ * message is posted, and so detects memory that was released too early.
  */
 
 extern const struct lnet_lnd_ops simlnd_ops;
@@ -24,22 +25,25 @@ enum simlnd_end_state { END_NONE, END_DIALING, END_UP };
 
 /* One end of the connection between two NIs. */
 struct simlnd_end {
-	struct list_head busy;		/* ni->busy: attempts may be queued or in flight */
-	struct list_head dirty;		/* ni->dirty: flush has to check it */
+	struct list_head busy;		/* in ni->busy: attempts may be queued or in flight */
+	struct list_head dirty;		/* in ni->dirty: flush has to check this end */
 	struct simlnd_ni *ni;
 	struct lnet_peer_ni *pni;	/* with a reference */
 	u32 peer_node : 24;
 	u32 state : 7;			/* enum simlnd_end_state */
 	u32 pumping : 1;		/* a pump event is scheduled */
 	u32 epoch;
-	u64 gen;			/* UP: the connection; DIALING: the attempt */
+	u64 gen;			/* UP: generation of the connection; DIALING: of the dial */
 	union {
-		u64 retry_ns;		/* DIALING: end of this attempt; NONE: not before */
+		/* DIALING: end of this dial; no connection: time of the next dial */
+		u64 retry_ns;
 		u64 last_arrival_ns;	/* UP: order on the wire */
 	};
 	struct list_head queue;		/* attempts not yet posted */
-	struct list_head flight;	/* messages whose attempt the driver has */
-	struct list_head in;		/* messages that are received or wait here */
+	/* sent messages whose attempts the driver has not completed */
+	struct list_head flight;
+	/* messages that this node is receiving, or that wait for a buffer */
+	struct list_head in;
 };
 
 struct simlnd_ni {
@@ -51,9 +55,12 @@ struct simlnd_ni {
 	u64 tick_ns;			/* the next tick; U64_MAX: none */
 	u32 epochs;
 	u64 tx_free_ns;
-	u32 nr_sent, nr_lost;		/* since the last report to the core */
+	u32 nr_sent, nr_lost;		/* numbers of messages since the last report to the core */
 	struct list_head busy, dirty;	/* of ends */
-	/* by node, or in the next free slot; 1 << slot_bits slots, a quarter of them free */
+	/*
+	 * Hash table of ends by node, with linear search. It has 1 << slot_bits slots, of which a
+	 * quarter is free.
+	 */
 	struct simlnd_end **slot;
 	u32 slot_bits, nr_ends;
 };
@@ -68,9 +75,9 @@ enum simlnd_place { IN_AIR, LANDING, HELD, CONSUMED };
 #define SIMLND_FEW 96U
 
 struct simlnd_msg {
-	struct list_head link;		/* end->flight of the sender, while it has @att */
+	struct list_head link;		/* in end->flight of the sender while the driver has @att */
 	struct list_head in;		/* end->in of the receiver */
-	struct lnet_att *att;		/* source of the payload; NULL: it is in @data */
+	struct lnet_att *att;		/* source of the payload; NULL: the payload is in @data */
 	struct simlnd_end *from;	/* while on its flight list */
 	struct simlnd_end *to;		/* while on its in list */
 	struct lnet_hdr hdr;
@@ -83,8 +90,9 @@ struct simlnd_msg {
 	u8 events;			/* that reference it */
 	bool arrived, abort_soon;
 	bool lost;			/* no byte of it arrives */
-	bool stop;			/* aborted, but its writer continues for a moment */
-	/* its connection failed while the verdict was pending */
+	/* aborted, but the thread or card still writes for a moment */
+	bool stop;
+	/* the connection of the message failed before the verdict on the message */
 	bool gone;
 	u8 few[SIMLND_FEW];
 };
@@ -97,9 +105,9 @@ struct simlnd_fate {
 };
 void simlnd_fate(struct sim_world *w, u32 rail, u32 from, u32 to, struct simlnd_fate *fate);
 bool simlnd_cut(struct sim_world *w, u32 rail, u32 from, u32 to);	/* no message passes now */
-/* Mbit/s from one to the other. */
+/* The rate from node @from to node @to, in Mbit/s. */
 u64 simlnd_rate(struct sim_world *w, u32 rail, u32 from, u32 to);
-/* true if a fault occurs, with its probability; counts it */
+/* Draws a random value: true if a fault of @kind occurs. Counts the fault. */
 bool simlnd_roll(struct sim_world *w, u8 kind, u32 rail, u32 node, u32 peer);
 bool simlnd_active(const struct sim_world *w, const struct sim_fault *f, u64 now_ns);
 u64 simlnd_latency(struct sim_world *w);
@@ -110,14 +118,15 @@ struct simlnd_ni *simlnd_ni_at(struct sim_world *w, u32 node, u32 rail);	/* NULL
 struct simlnd_end *simlnd_end_find(struct simlnd_ni *sn, const struct lnet_nid *nid);
 /* NULL: no memory, shutting down */
 struct simlnd_end *simlnd_end_make(struct simlnd_ni *sn, const struct lnet_nid *nid);
-/* A received message belongs to no connection: resets the end of the sender. */
+/* The node has received a message of no current connection: resets the end of the sender. */
 void simlnd_send_reset(struct sim_world *w, u32 from, u32 to, u32 rail, u64 gen);
-/* The connection @gen, dialed or accepted, is in use from now on. */
+/* From now on, the end uses the connection @gen, which it dialed or accepted. */
 void simlnd_up(struct lnet_pass *p, struct simlnd_end *end, u64 gen);
 void simlnd_dial(struct simlnd_end *end);
 /*
- * In a DRIVER pass or an op, no lock held. Completes posted attempts as lost. @tell: sends a reset
- * to the other end. @requeue: queued attempts wait for a new connection, else they are completed.
+ * In a DRIVER pass or a driver operation, no lock held. Completes posted attempts as lost. With
+ * @tell, sends a reset to the remote end. With @requeue, queued attempts wait for a new connection;
+ * otherwise they are completed.
  */
 void simlnd_close(struct lnet_pass *p, struct simlnd_end *end, enum lnet_outcome how, bool tell,
 		  bool requeue);
@@ -128,18 +137,23 @@ void simlnd_reset_node(struct sim_world *w, u32 node, s32 rail, s32 peer);
 /* msg.c */
 void simlnd_pump(struct lnet_pass *p, struct simlnd_end *end);
 void simlnd_complete(struct lnet_pass *p, struct simlnd_msg *m, enum lnet_outcome how, bool keep);
-/* the connection failed: ends receives in progress, and half of the waiting messages */
+/*
+ * The connection failed: ends receives in progress, and half of the messages that wait for a
+ * buffer.
+ */
 void simlnd_drop_in(struct lnet_pass *p, struct simlnd_end *end);
 void simlnd_msg_event_drop(sim_event_fn fn, void *arg);
-void simlnd_event_drop(sim_event_fn fn, void *arg);	/* conn.c: at the end of the world */
+/* conn.c: called when the simulation ends */
+void simlnd_event_drop(sim_event_fn fn, void *arg);
 
 /* simlnd.c */
 void simlnd_tick_by(struct simlnd_ni *sn, u64 when_ns);	/* an attempt has a deadline */
-void simlnd_wait(struct simlnd_end *end);	/* the same for queued attempts, if any */
+/* schedules a tick for the deadlines of queued attempts, if any */
+void simlnd_wait(struct simlnd_end *end);
 void simlnd_dial_waiting(struct simlnd_ni *sn);
 void simlnd_ack_event(struct sim_world *w, void *arg, u64 num);
 void simlnd_receive(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx);
 void simlnd_rx_stop(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx);
-void simlnd_msg_put(struct simlnd_msg *m);	/* frees it if it is not referenced */
+void simlnd_msg_put(struct simlnd_msg *m);	/* frees the message if it is not referenced */
 
 #endif

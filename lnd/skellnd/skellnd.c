@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The skeleton of a driver, to copy: each operation with its duties; its fabric reaches no peer.
+ * A driver skeleton to copy. It states the duties of each operation; its fabric reaches no peer.
  *
- * To make a driver of it: rename it, choose a type of lnet/nid.h, and replace the parts that name
- * the fabric. Then run the suite of tests/unit/contract.h on a pair of its NIs. lnet/lnd.h has the
- * contracts.
+ * To make a driver of the skeleton, rename it, choose a type of lnet/nid.h, and replace the code of
+ * the fabric. Then run the test suite of tests/unit/contract.h on a pair of NIs of the driver.
+ * lnet/lnd.h has the contracts.
  */
 #include "plat.h"
 #include <lnet/lnd.h>
 #include "skellnd.h"
 
-/* At ni->priv, zeroed: all state of the driver, which has no static data. */
+/*
+ * The state of an NI, at ni->priv; zeroed at first. It is all state of the driver, which has no
+ * static data.
+ */
 struct skel {
-	spinlock_t lock;		/* never held while calling the core */
-	struct list_head queue;		/* attempts taken and not completed, by att->link */
+	spinlock_t lock;		/* the driver never holds it while it calls the core */
+	/* attempts that the driver has and has not completed, by att->link */
+	struct list_head queue;
 	bool stopped;
 };
 
@@ -23,8 +27,9 @@ static struct skel *skel_of(struct lnet_ni *ni)
 }
 
 /*
- * Open the resources of the fabric, and set ni->ifname, dev_cpt and link_speed if known. May sleep.
- * The NI is not found before this returns 0. After an error, no resource may be left.
+ * Opens the resources of the fabric, and sets ni->ifname, dev_cpt and link_speed if known. May
+ * sleep. No look-up finds the NI before this function returns 0. After an error, no resource may be
+ * left.
  */
 static int skel_start(struct lnet_ni *ni)
 {
@@ -48,9 +53,9 @@ static struct lnet_att *skel_att_dequeue_first(struct skel *skel)
 }
 
 /*
- * First ensure that no work begins any more, and that readers have returned. Then complete attempts
- * and receives (lnet_rx_done() with the reason), and drop references to peers. After it returns,
- * the driver calls no function of the core for this NI.
+ * First ensures that no new work begins, and that reader threads have returned. Then completes
+ * attempts and receives (lnet_rx_done() with the reason), and drops references to peers. After the
+ * return, the driver calls no function of the core for this NI.
  */
 static void skel_stop(struct lnet_ni *ni)
 {
@@ -68,8 +73,9 @@ static void skel_stop(struct lnet_ni *ni)
 }
 
 /*
- * Only queue: flush sends. The driver owns att->lnd[] and att->link until it completes @att. If it
- * does not take @att, the message is not delivered: set the reason in att->outcome.
+ * Only queues the attempt; flush sends it. The driver owns att->lnd[] and att->link until it
+ * completes @att. If the driver rejects @att, the message is not delivered: the driver sets the
+ * reason in att->outcome.
  */
 static int skel_send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att)
 {
@@ -88,13 +94,14 @@ static int skel_send(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *a
 }
 
 /*
- * Give all queued attempts to the fabric, with one doorbell: see lnet_att_hdr(),
- * lnet_att_payload(). If all bytes are handed over and the memory is free: lnet_att_done(LNET_OK,
- * epoch). If the memory is still in use: lnet_att_posted(epoch) now, lnet_att_done() later. Never
- * wait.
+ * Hands all queued attempts to the fabric, with one doorbell: see lnet_att_hdr(),
+ * lnet_att_payload(). If all bytes are handed over and the memory is free, calls
+ * lnet_att_done(LNET_OK, epoch). If the memory is still in use, calls lnet_att_posted(epoch) now
+ * and lnet_att_done() later. Never waits.
  *
- * A reader thread of the driver receives messages in a DRIVER pass: lnet_rx_get(), lnet_rx_begin(),
- * then by verdict. It calls lnet_pass_relax() before a system call or a long copy.
+ * A reader thread of the driver receives messages in a DRIVER pass. It calls lnet_rx_get() and
+ * lnet_rx_begin(), and then follows the verdict. It calls lnet_pass_relax() before a system call or
+ * a long copy.
  */
 static void skel_flush(struct lnet_pass *p, struct lnet_ni *ni)
 {
@@ -106,9 +113,9 @@ static void skel_flush(struct lnet_pass *p, struct lnet_ni *ni)
 }
 
 /*
- * True: @att was on the queue, and only the caller has it now. A driver must search its queue for
- * @att, because the core may cancel an attempt that the driver does not have. Such an attempt is
- * on a list of the core.
+ * Returns true if @att was in the queue; now only the caller has @att. A driver must search its
+ * queue for @att, because the core may cancel an attempt that the driver does not have. Such an
+ * attempt is in a list of the core.
  */
 static bool skel_att_dequeue(struct skel *skel, struct lnet_att *att)
 {
@@ -128,8 +135,9 @@ static bool skel_att_dequeue(struct skel *skel, struct lnet_att *att)
 }
 
 /*
- * UNSENT: only if no byte is on the wire. ABORT: in any case, soon: copy the rest, or reset the
- * connection. Attempts that the driver does not have (any more) are ignored.
+ * With UNSENT, completes @att only if no byte was sent. With ABORT, completes @att soon in any
+ * case: copies the unsent bytes, or resets the connection. Ignores attempts that the driver does
+ * not have (any more).
  */
 static void skel_cancel(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att,
 			enum lnet_cancel how)
@@ -139,20 +147,25 @@ static void skel_cancel(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att
 }
 
 /*
- * The final verdict on a message for which lnet_rx_begin() returned LATER: RECEIVE as usual, with
- * lnet_rx_done(), or SKIP without. It may be called before the lnet_rx_begin() of the reader
- * returns.
+ * The final verdict on a message for which lnet_rx_begin() returned LATER. RECEIVE: receives the
+ * payload as usual, and calls lnet_rx_done(). SKIP: does not call lnet_rx_done(). The core may call
+ * this function before the reader's lnet_rx_begin() returns.
  */
 static void skel_land(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx)
 {
 }
 
-/* Stop writing to rx->into, discard the remaining bytes, then lnet_rx_done(LNET_STOPPED). */
+/*
+ * Stops writing to rx->into, discards the remaining bytes, then calls lnet_rx_done(LNET_STOPPED).
+ */
 static void skel_rx_stop(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx)
 {
 }
 
-/* A WORKER pass after lnet_ni_kick(): timeouts, work of callbacks, work that CALL may not do. */
+/*
+ * Called in a WORKER pass after lnet_ni_kick(): serves timeouts, work of callbacks, and work that a
+ * CALL pass may not do.
+ */
 static void skel_work(struct lnet_pass *p, struct lnet_ni *ni)
 {
 	skel_flush(p, ni);

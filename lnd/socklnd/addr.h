@@ -38,7 +38,7 @@ static inline bool sock_addr_is_privileged(const struct sock_addr *addr)
 	return ntohs(ip4 ? addr->in.sin_port : addr->in6.sin6_port) <= LNET_PORT_RESERVED_MAX;
 }
 
-/* Writes the address in the format of struct sock_from. */
+/* Writes the address to a struct sock_from. */
 static inline void sock_addr_bytes(const struct sock_addr *addr, u8 to[16])
 {
 	memset(to, 0, 16);
@@ -48,7 +48,7 @@ static inline void sock_addr_bytes(const struct sock_addr *addr, u8 to[16])
 		memcpy(to, &addr->in6.sin6_addr, sizeof(addr->in6.sin6_addr));
 }
 
-/* True if @addr has the host address of @nid, which has the same family. */
+/* Returns true if @addr and @nid have the same host address. Their families are equal. */
 static inline bool sock_addr_is_host(const struct sock_addr *addr, const struct lnet_nid *nid)
 {
 	if (addr->sa.sa_family == AF_INET)

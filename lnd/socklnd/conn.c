@@ -52,7 +52,7 @@ void sock_lock(struct lnet_pass *p, struct sock_ni *sn)
 	sn->now_ns = max(sn->now_ns, p->now_ns);
 }
 
-/* L; released around the upcalls. */
+/* [lock] released around the upcalls. */
 static void tell_peer(struct lnet_pass *p, struct sock_ni *sn, struct sock_peer *peer)
 {
 	struct lnet_peer_ni *pni = peer->pni;
@@ -74,7 +74,7 @@ static void tell_peer(struct lnet_pass *p, struct sock_ni *sn, struct sock_peer 
 	mutex_lock(&sn->lock);
 }
 
-/* L; released meanwhile. */
+/* Lock held; releases and takes it. */
 static void tell_broken(struct lnet_pass *p, struct sock_ni *sn, struct sock_conn *c)
 {
 	list_del_init(&c->broken);
@@ -143,7 +143,8 @@ void sock_conn_released(struct sock_conn *c)
 	sn->nr_conns--;
 	if (c->peer)
 		c->peer->pins--;
-	sock_receive_unclaim(c);	/* closed with a claim, but without a message */
+	/* a connection can have a claim without a message when it is closed */
+	sock_receive_unclaim(c);
 	sock_stash_drop(c);
 	sock_host_put(sn, c->host);
 	mutex_unlock(&sn->lock);
@@ -158,7 +159,7 @@ static void drop_noops(struct sock_conn *c)
 		sock_noop_free(c, n);
 }
 
-/* The common part of all ways to close a connection. */
+/* Closes a connection; all functions that close one call this function. */
 void sock_conn_shut(struct lnet_pass *p, struct sock_conn *c, bool abort)
 {
 	struct sock_ni *sn = c->sn;
@@ -172,7 +173,10 @@ void sock_conn_shut(struct lnet_pass *p, struct sock_conn *c, bool abort)
 	list_del_init(&c->doorbell);
 	sock_host_shut(c);
 	if (!c->reading && (c->rx || c->hold)) {
-		/* A reference until tell_broken(), because another thread may release @c before. */
+		/*
+		 * Holds a reference until tell_broken(), because another thread may release @c
+		 * before that.
+		 */
 		atomic_inc(&c->refs);
 		list_add_tail(&c->broken, &sn->broken);
 	}
@@ -181,7 +185,7 @@ void sock_conn_shut(struct lnet_pass *p, struct sock_conn *c, bool abort)
 	sn->io->shut(c, abort);
 }
 
-/* L; the peer may have accepted the HELLO, so the next set needs another incarnation. */
+/* Lock held. The peer may have accepted the HELLO, so the next set needs another incarnation. */
 static void dial_end(struct sock_peer *peer)
 {
 	if (peer->dial->state == CONN_WAIT_REPLY && list_empty(&peer->conns))
@@ -254,9 +258,9 @@ static void owe_lost(struct sock_peer *peer, enum lnet_outcome how)
 }
 
 /*
- * L; the set is closed. If the peer did not notice, it still counts the old connections and may
- * reject those of the next set. So the next set gets another incarnation. A dial for the lost set
- * has sent the old incarnation, so it is closed as well.
+ * Lock held. Reports that the set is closed. If the peer did not notice this, it still counts the
+ * old connections, and may reject those of the next set. So the next set gets another incarnation.
+ * A dial for the lost set has sent the old incarnation, so that dial is closed also.
  */
 static void set_reincarnate(struct lnet_pass *p, struct sock_peer *peer)
 {
@@ -341,7 +345,10 @@ void sock_rejected(struct sock_ni *sn, const u8 *addr, const char *why)
 	lnet_ni_rejected(sn->ni, text, why);
 }
 
-/* L; closes up to two connections, because the bounds may have been lowered meanwhile. */
+/*
+ * Lock held. Closes up to two half-open connections: one would not suffice if an operator has
+ * lowered the bounds.
+ */
 static void half_open_evict(struct lnet_pass *p, struct sock_ni *sn, struct sock_conn *newest)
 {
 	u64 per_address = READ_ONCE(sock_tun(sn)->half_open_per_address);
@@ -363,7 +370,7 @@ static void half_open_evict(struct lnet_pass *p, struct sock_ni *sn, struct sock
 	}
 }
 
-/* L; NULL: no memory. */
+/* [lock] NULL: no memory. */
 static struct sock_conn *conn_accept(struct lnet_pass *p, struct sock_ni *sn,
 				     const struct sock_from *from,
 				     void (*setup)(struct sock_conn *c, void *arg), void *arg)
@@ -489,7 +496,7 @@ void sock_conn_broken(struct lnet_pass *p, struct sock_conn *c)
 
 /* ---- timers ---- */
 
-/* L */
+/* [lock] */
 static void half_tick(struct lnet_pass *p, struct sock_ni *sn, u64 now_ns)
 {
 	struct sock_half *h, *next;
@@ -509,7 +516,7 @@ static void half_tick(struct lnet_pass *p, struct sock_ni *sn, u64 now_ns)
 	}
 }
 
-/* L; released meanwhile. */
+/* Lock held; releases and takes it. */
 static void resume_reading(struct lnet_pass *p, struct sock_ni *sn, u8 *staging, u32 size)
 {
 	struct sock_conn *c;
@@ -526,8 +533,9 @@ static void resume_reading(struct lnet_pass *p, struct sock_ni *sn, u8 *staging,
 }
 
 /*
- * L; serves the peers whose timers are due: at most SOCK_TICK_PEERS in SOCK_TICK_NS, in any number
- * of calls. A peer that acknowledges nothing is due every SOCK_TICK_NS.
+ * Lock held. Serves the peers whose timers are due. Serves at most SOCK_TICK_PEERS peers in each
+ * period of SOCK_TICK_NS, over all calls. A peer that acknowledges nothing is due every
+ * SOCK_TICK_NS.
  */
 static void peers_tick(struct lnet_pass *p, struct sock_ni *sn, u64 now_ns)
 {
@@ -604,7 +612,7 @@ int sock_ni_init(struct sock_ni *sn, struct lnet_ni *ni, const struct sock_io *i
 	return 0;
 }
 
-/* L; released meanwhile. Ends a message that was read aside. */
+/* Lock held; releases and takes it. Ends a message that was read aside. */
 static void drop_hold(struct lnet_pass *p, struct sock_ni *sn, struct sock_hold *h)
 {
 	struct lnet_rx *rx = h->rx;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Encodes and decodes message headers. Successive messages with one peer have similar headers. */
+/*
+ * Encodes and decodes message headers. Successive messages to or from one peer have similar
+ * headers, which makes both cheaper.
+ */
 #include "plat.h"
 #include "lnd/socklnd/socklnd.h"
 
@@ -23,7 +26,7 @@ int sock_decode_hdr(const struct sock_conn *c, const u8 *from, struct sock_came 
 	const u8 *like = in->like;
 	bool nid16 = c->version == 4;
 
-	/* The next header overwrites one that was collected in c->hdr. */
+	/* A header in c->hdr cannot be referenced: the next header overwrites it. */
 	in->like = c->nr_hdr ? NULL : from;
 	return like ? lnet_hdr_decode_like(&in->hdr, from, like, nid16)
 		    : lnet_hdr_decode(&in->hdr, from, nid16);

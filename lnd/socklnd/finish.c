@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Graceful close of an NI's connections. Each connection writes its queued bytes, sends FIN, and
+ * Closes an NI's connections gracefully. Each connection writes its queued bytes, sends FIN, and
  * receives until the peer's FIN. A reset would lose received bytes that were not read yet, and
  * bytes that the peer's stack has not sent yet.
  */
 #include "plat.h"
 #include "lnd/socklnd/socklnd.h"
 
-/* L; all bytes of @c were handed to the local TCP stack. */
+/* Lock held. Returns true if all bytes of @c were handed to the local TCP stack. */
 static bool is_written(const struct sock_conn *c)
 {
 	return !c->nr_segs && !c->writing && list_empty(&c->noops);
 }
 
-/* L; true: @c is open, or still sends a rejection. */
+/* Lock held. Returns true if @c is open, or still sends a rejection. */
 static bool conn_finish(struct sock_conn *c)
 {
 	if (c->state != CONN_OPEN)

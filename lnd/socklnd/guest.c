@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Bounds open connections that peers dialled, and closes idle sets to make room for others. */
+/* Bounds the open connections that peers dialled. Closes idle sets to admit further connections. */
 #include "plat.h"
 #include "lnd/socklnd/socklnd.h"
 
-#define RESERVE		8U	/* 1/8 is reserved for peers that are configured or were dialled */
-#define SHARE		4U	/* an address has at most 1/4 */
-#define ADDRESSES_MAX	16U	/* addresses searched for an idle set */
+/* 1/8 of the connections is reserved for peers that are configured or that this node dialled */
+#define RESERVE		8U
+#define SHARE		4U	/* an address has at most 1/4 of the connections */
+#define ADDRESSES_MAX	16U	/* number of addresses that are searched for an idle set */
 #define CONNS_MAX	64U	/* connections searched per address */
 
 static struct sock_conn *guest_conn(struct sock_half *h)
@@ -26,7 +27,7 @@ u64 sock_guests_max(const struct sock_ni *sn)
 	return sn->opens_cap ? min_t(u64, most, sn->opens_cap) : most;
 }
 
-/* At least two sets, whatever the tunable is, so that a peer can replace its set. */
+/* Returns at least two sets for any value of the tunable, so that a peer can replace its set. */
 u64 sock_guests_per_address(const struct sock_ni *sn)
 {
 	u64 share = min(READ_ONCE(sock_tun(sn)->conns_per_address), sock_guests_max(sn) / SHARE);
@@ -40,7 +41,7 @@ static bool conn_is_idle(const struct sock_conn *c)
 	       !c->hold && !c->stash && !READ_ONCE(c->nr_hdr) && list_empty(&c->txs);
 }
 
-/* True if no message is lost when the set is closed. */
+/* Returns true if closing the set loses no message. */
 static bool set_is_idle(const struct sock_peer *peer)
 {
 	const struct sock_conn *c;
@@ -73,7 +74,9 @@ static struct sock_conn *idle_of(const struct sock_source *s, const struct sock_
 	return NULL;
 }
 
-/* The oldest idle connection of an address with the most connections; NULL: none was found. */
+/*
+ * Returns the oldest idle connection of an address with the most connections; NULL: none was found.
+ */
 static struct sock_conn *idle_of_greediest(struct sock_ni *sn, const struct sock_peer *not)
 {
 	unsigned int i, nr = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Accounting of connections by address and age: of half-open ones, and of open ones. */
+/* Accounts half-open connections, and also open connections, by address and age. */
 #include "plat.h"
 #include "lnd/socklnd/halfopen.h"
 
@@ -58,7 +58,7 @@ static struct sock_source *source_get(struct sock_halfs *hs, const u8 *addr)
 	return s;
 }
 
-/* If the class of @s does not change, @s keeps its position in it. */
+/* If the class of @s does not change, @s keeps its position in the list of the class. */
 static void source_set_nr(struct sock_halfs *hs, struct sock_source *s, u32 nr)
 {
 	bool moves = !s->nr || ilog2(s->nr) != ilog2(nr);

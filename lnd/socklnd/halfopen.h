@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Half-open connections: accepted, but request and HELLO are not complete. Counts them per address,
- * and selects one to close if there are too many. guest.c counts open ones with this code.
+ * Half-open connections: this node has accepted them, but has not received the complete request and
+ * HELLO. Counts them per address, and selects one to close if there are too many. guest.c uses this
+ * code to count open connections.
  */
 #ifndef SOCKLND_HALFOPEN_H
 #define SOCKLND_HALFOPEN_H
 
 #include "lnd/socklnd/table.h"
 
-/* Class k: addresses with 2^k to 2^(k+1) - 1 connections. */
+/* Number of classes. Class k has the addresses with 2^k to 2^(k+1) - 1 connections. */
 #define SOCK_HALF_CLASSES	32
 
-/* The struct that contains it names its lock. */
+/* The counters of one NI. The struct that contains this struct names its lock. */
 struct sock_halfs {
 	struct list_head all;		/* oldest first */
 	struct list_head classes[SOCK_HALF_CLASSES];	/* of struct sock_source */
@@ -37,21 +38,26 @@ struct sock_half {
 
 void sock_halfs_init(struct sock_halfs *hs, u64 key);
 void sock_halfs_fini(struct sock_halfs *hs);	/* @hs is empty */
-/* Adds @h as the youngest. @addr: 16 bytes. 0 or -ENOMEM. May sleep (GFP_NOFS). */
+/*
+ * Adds @h as the youngest connection of the address @addr (16 bytes). 0 or -ENOMEM. May sleep
+ * (GFP_NOFS).
+ */
 int sock_half_add(struct sock_halfs *hs, struct sock_half *h, const u8 *addr);
 u32 sock_half_nr(struct sock_halfs *hs, const u8 *addr);
-/* No effect if @h is not half open. */
+/* Removes @h. Has no effect if @h is not half open. */
 void sock_half_del(struct sock_halfs *hs, struct sock_half *h);
 /*
- * The connection to close after @newest was added. If the address of @newest has more than
- * @per_address, its oldest. Else, if there are more than @total, sock_half_most(). NULL: none. Both
- * bounds are at least 1.
+ * Returns the connection to close after @newest was added. If the address of @newest has more than
+ * @per_address connections, this is the oldest of that address. If there are more than @total
+ * connections in all, this is sock_half_most(). NULL: none has to be closed. Both bounds are at
+ * least 1.
  */
 struct sock_half *sock_half_excess(const struct sock_halfs *hs, const struct sock_half *newest,
 				   u64 per_address, u64 total);
 /*
- * The oldest connection of an address with most of them, to a factor of two. So an address with few
- * keeps them while another has many. If each address has one, the oldest of all. NULL: none.
+ * Returns the oldest connection of an address with the most connections, to a factor of two. So an
+ * address with few connections keeps them while another address has many. If each address has one
+ * connection, returns the oldest of all. NULL: none.
  */
 struct sock_half *sock_half_most(const struct sock_halfs *hs);
 

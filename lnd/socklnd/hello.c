@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Handshakes of both sides: request, HELLO, crossing connections, rejections, restarts. */
+/*
+ * Handshakes of dialled and accepted connections: request, HELLO, simultaneous dials, rejections,
+ * restarts.
+ */
 #include "plat.h"
 #include "lnd/socklnd/socklnd.h"
 
 #define NEED_MORE 1
 
-/* L; a rejection may be sent to a NID that is not a peer. */
+/* Lock held. @nid need not be a peer: a rejection may be sent to any NID. */
 static u64 incarnation_for(struct sock_ni *sn, const struct lnet_nid *to)
 {
 	const struct sock_peer *peer = sock_peer_find(sn, to);
@@ -57,7 +60,7 @@ static void reply_refused(struct lnet_pass *p, struct sock_conn *c, const struct
 		sock_dial_refused(p, peer);
 		return;
 	}
-	/* Redials at once with the peer's version, but fails at the third rejection in a row. */
+	/* Redials at once with the peer's version. Fails at the third rejection in a row. */
 	peer->dial_version = h->version;
 	if (++peer->refusals < 3)
 		sock_peer_dial(p, peer);
@@ -71,7 +74,7 @@ static bool reply_is_stale(const struct sock_peer *peer, const struct lnet_hello
 	       (peer->version != h->version || peer->incarnation != h->src_incarnation);
 }
 
-/* L */
+/* [lock] */
 static int reply_judge(struct lnet_pass *p, struct sock_conn *c, const struct lnet_hello *h)
 {
 	struct sock_peer *peer = c->peer;
@@ -126,7 +129,7 @@ static int reply_feed(struct lnet_pass *p, struct sock_conn *c, unsigned int *ne
 
 /* ---- accepted connections ---- */
 
-/* L; logs a rejection, unless this node dialled @c, or @c is closed. */
+/* Lock held. Logs a rejection, unless this node dialled @c, or @c is closed. */
 static void rejected(struct sock_conn *c, const char *why)
 {
 	if (c->half.source)
@@ -144,9 +147,10 @@ static void hello_reject(struct lnet_pass *p, struct sock_conn *c, u32 version,
 }
 
 /*
- * L; the peer dials although this node has a set with it. It may have lost this set, while no
- * traffic shows the loss. A keepalive checks: a reset in reply ends a dead set, and then the next
- * connection of the peer is accepted.
+ * Lock held. The peer dials although this node has a set with the peer. The peer may have lost this
+ * set, and without traffic this node does not notice the loss. So a keepalive checks the set. If
+ * the set is dead, a reset replies and ends the set; then this node accepts the peer's next
+ * connection.
  */
 static void doubt_set(struct sock_peer *peer)
 {
@@ -157,8 +161,9 @@ static void doubt_set(struct sock_peer *peer)
 }
 
 /*
- * L; true: rejected, since another address has an open set of the peer. The sender may neither end
- * nor join that set. If the peer has moved, the keepalive ends the set.
+ * Lock held. Returns true if the HELLO is rejected, because another address has an open set of the
+ * peer. The sender of the HELLO may neither end nor join that set. If the peer has moved to the new
+ * address, the keepalive ends the set.
  */
 static bool comes_from_elsewhere(struct lnet_pass *p, struct sock_conn *c,
 				 const struct lnet_hello *h, struct sock_peer *peer)
@@ -173,7 +178,7 @@ static bool comes_from_elsewhere(struct lnet_pass *p, struct sock_conn *c,
 	return true;
 }
 
-/* L */
+/* [lock] */
 static bool is_one_too_many(struct lnet_pass *p, struct sock_conn *c, const struct lnet_hello *h,
 			    struct sock_peer *peer)
 {
@@ -185,7 +190,7 @@ static bool is_one_too_many(struct lnet_pass *p, struct sock_conn *c, const stru
 	return true;
 }
 
-/* L; rejects a valid HELLO, or accepts it and opens @c. */
+/* Lock held. Checks a valid HELLO: rejects it, or accepts it and opens @c. */
 static void hello_judge(struct lnet_pass *p, struct sock_conn *c, const struct lnet_hello *h,
 			struct sock_peer *peer)
 {
@@ -194,7 +199,10 @@ static void hello_judge(struct lnet_pass *p, struct sock_conn *c, const struct l
 
 	if (comes_from_elsewhere(p, c, h, peer))
 		return;
-	/* Not in a pause between dials: the peer's path may work when this node's does not. */
+	/*
+	 * Does not apply in a pause between dials: the peer may reach this node while this node
+	 * does not reach the peer.
+	 */
 	if (peer->dial && lnet_nid_cmp(&peer->nid, &sn->nid) < 0) {
 		sock_count(sn, rejected_race);
 		hello_reject(p, c, h->version, h);
@@ -210,8 +218,9 @@ static void hello_judge(struct lnet_pass *p, struct sock_conn *c, const struct l
 	}
 	/*
 	 * A peer with this driver loses all connections of a set at once, and dials the control
-	 * connection first. If it does so while the old set is stuck, that set is dead, though no
-	 * reset was received. Closing it later would also close the new connections.
+	 * connection first. If such a peer dials while the old set is stuck, the old set is dead,
+	 * even without a reset. The set is closed now, because closing it later would also close
+	 * the new connections.
 	 */
 	if (type == LNET_CTYPE_CONTROL && sock_set_is_stuck(peer, sn->now_ns)) {
 		sock_count(sn, replaced);
@@ -250,8 +259,8 @@ static bool nid_is_ours(struct lnet *ln, const struct lnet_nid *nid)
 }
 
 /*
- * NULL, or why the sender of the HELLO cannot be the peer interface @pni. A node reaches its
- * local NIDs through the loopback driver, whose peer entry has all of them.
+ * Returns NULL, or the reason why the sender of the HELLO cannot be the peer interface @pni. A node
+ * reaches its local NIDs through the loopback driver, whose peer entry has all local NIDs.
  */
 static const char *nid_is_false(const struct sock_conn *c, const struct lnet_nid *nid,
 				const struct lnet_peer_ni *pni)
@@ -267,7 +276,7 @@ static const char *nid_is_false(const struct sock_conn *c, const struct lnet_nid
 	return NULL;
 }
 
-/* Counts and logs a rejection that is final: the connection is closed without a reply. */
+/* Counts and logs a final rejection: this node closes the connection without a reply. */
 static int reject(struct lnet_pass *p, struct sock_conn *c, enum sock_counter counter,
 		  const char *why)
 {
@@ -288,8 +297,9 @@ static u64 address_rule(const struct sock_ni *sn)
 }
 
 /*
- * NULL, or why the HELLO may not have @nid. Any user of a host may use a port above 1023. So the
- * HELLO of such a connection may have only the NID of its address, whatever the tunable is.
+ * Returns NULL, or the reason why the HELLO may not have @nid. Any user of a host may use a port
+ * above 1023. So a HELLO from such a port may have only the NID of its address, for any value of
+ * the tunable.
  */
 static const char *address_is_false(const struct sock_conn *c, const struct lnet_nid *nid)
 {
@@ -411,7 +421,7 @@ static int acr_feed(struct lnet_pass *p, struct sock_conn *c, unsigned int *need
 	return 0;
 }
 
-/* Processes the bytes in c->hdr: 0, or NEED_MORE until there are *need bytes, or -errno. */
+/* Processes the bytes in c->hdr. Returns 0, -errno, or NEED_MORE until c->hdr has *need bytes. */
 static int handshake_feed(struct lnet_pass *p, struct sock_conn *c, unsigned int *need)
 {
 	switch (READ_ONCE(c->state)) {

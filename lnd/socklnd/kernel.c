@@ -5,7 +5,7 @@
 #include <linux/wait_bit.h>
 #include <net/tcp.h>
 
-#define LINGER_NS	1000000000ULL	/* for the last bytes of a rejection */
+#define LINGER_NS	1000000000ULL	/* time for the last bytes of a rejection */
 #define LINGERS_MAX	256U		/* further closed connections are reset */
 #define STAGING_SIZE	65536U
 #define STAGING_KEPT	8U
@@ -24,7 +24,10 @@ static struct sock_conn *kern_sock_conn(struct kern_conn *kc)
 
 /* ---- memory of readers ---- */
 
-/* A few are cached, so that a turn allocates nothing. Each concurrent reader uses one. */
+/*
+ * Staging memory for reads. Each concurrent reader uses one piece. A few pieces are cached, so that
+ * most reads allocate nothing.
+ */
 static DEFINE_SPINLOCK(staging_lock);
 static void *staging[STAGING_KEPT];
 static u32 nr_staging;
@@ -135,7 +138,10 @@ void kern_conn_setup(struct sock_conn *c)
 	lnet_env_poll_init(&kern_conn(c)->poll, c->sn->ni->cpts, conn_ready);
 }
 
-/* A worker dials: the caller may be short of memory, or not permitted to use reserved ports. */
+/*
+ * A worker dials, because the caller may be short of memory, or not permitted to use reserved
+ * ports.
+ */
 static int kern_io_dial(struct sock_conn *c, const struct lnet_nid *to)
 {
 	kern_conn_setup(c);
@@ -176,11 +182,12 @@ static bool kern_sock_has_room(struct socket *sock)
 	if (sk_stream_is_writeable(sock->sk))
 		return true;
 	set_bit(SOCK_NOSPACE, &sock->flags);
-	smp_mb__after_atomic();		/* on_write_space() sees the bit, or this thread the room */
+	/* either on_write_space() sees the bit, or this thread sees the free space */
+	smp_mb__after_atomic();
 	return sk_stream_is_writeable(sock->sk);
 }
 
-/* Callbacks report only changes, so this function checks the present state. */
+/* Checks the present state of the socket, because callbacks report only changes. */
 static void kern_io_want(struct sock_conn *c)
 {
 	struct kern_conn *kc = kern_conn(c);
@@ -193,7 +200,7 @@ static void kern_io_want(struct sock_conn *c)
 		lnet_env_poll_raise(&kc->poll, LNET_POLL_TURN);
 }
 
-/* The worker releases the connection, and resets it unless it may linger. */
+/* The worker releases the connection. It resets the connection unless the connection may linger. */
 static void kern_io_shut(struct sock_conn *c, bool abort)
 {
 	struct kern_conn *kc = kern_conn(c);
@@ -225,7 +232,7 @@ static u64 kern_io_unacked(struct sock_conn *c)
 	return READ_ONCE(tp->write_seq) - READ_ONCE(tp->snd_una);
 }
 
-/* Retransmissions that the peer reports as duplicates are not counted as lost. */
+/* Does not count a retransmission as lost if the peer reports a duplicate. */
 static void kern_io_packets(struct sock_conn *c, u32 *sent, u32 *lost)
 {
 	struct socket *sock = kern_conn(c)->sock;
@@ -238,7 +245,7 @@ static void kern_io_packets(struct sock_conn *c, u32 *sent, u32 *lost)
 	*lost = READ_ONCE(tp->total_retrans) - READ_ONCE(tp->dsack_dups);
 }
 
-/* Moves the timer only to an earlier time; a tick that is too early does nothing. */
+/* Sets the timer only to an earlier time than before; a tick that is too early does nothing. */
 static void kern_io_arm(struct sock_ni *sn, u64 when_ns)
 {
 	struct kern_ni *kn = kern_ni(sn);
@@ -280,7 +287,10 @@ static bool fin_is_under_way(const struct socket *sock)
 	}
 }
 
-/* L; a closed kernel socket retransmits nothing, so the driver closes a lingering one later. */
+/*
+ * Lock held. The driver closes a lingering socket later, because a closed kernel socket retransmits
+ * nothing.
+ */
 static bool lingers(struct kern_ni *kn, struct kern_conn *kc)
 {
 	struct lnet_env *env = lnet_env_of(kn->sn.ln);
@@ -289,7 +299,7 @@ static bool lingers(struct kern_ni *kn, struct kern_conn *kc)
 	       env->ops->now_ns(env) < kc->linger_ns;
 }
 
-/* Claims @c for release by the caller: it is closed, and no thread writes to it. */
+/* Claims @c for release by the caller: @c is closed, and no thread writes to it. */
 static bool kern_conn_claim_closed(struct kern_ni *kn, struct sock_conn *c)
 {
 	struct kern_conn *kc = kern_conn(c);
@@ -306,8 +316,8 @@ static bool kern_conn_claim_closed(struct kern_ni *kn, struct sock_conn *c)
 }
 
 /*
- * If the peer has all bytes, the socket is closed without a reset, and its namespace may end. Else
- * it is reset.
+ * If the peer has all bytes, closes the socket without a reset, and its namespace may end.
+ * Otherwise resets the socket.
  */
 static void kern_conn_release(struct kern_ni *kn, struct sock_conn *c)
 {
@@ -325,7 +335,7 @@ static void kern_conn_release(struct kern_ni *kn, struct sock_conn *c)
 		wake_up_var(&kn->nr_live);
 }
 
-/* 0: connected; -EINPROGRESS; or another -errno. */
+/* Returns 0 (connected), -EINPROGRESS, or another -errno. */
 static int connect_result(struct sock *sk)
 {
 	int err;
@@ -377,7 +387,10 @@ static bool is_dead(const struct sock *sk)
 	return READ_ONCE(sk->sk_err) || READ_ONCE(sk->sk_state) == TCP_CLOSE;
 }
 
-/* True if more can be read; its callbacks may have run before the last read. */
+/*
+ * Returns true if more bytes can be read. Their callbacks may have run before the last read, and
+ * are not repeated.
+ */
 static bool has_more(const struct sock_conn *c, const struct sock *sk)
 {
 	return c->busy || !skb_queue_empty_lockless(&sk->sk_receive_queue) ||
@@ -437,7 +450,7 @@ static bool conn_ready(struct lnet_poll *poll, unsigned long events)
 
 /* ---- the timer ---- */
 
-/* L; wakes the workers of closed connections. True if there are any. */
+/* Lock held. Wakes the workers of closed connections. Returns true if there are any. */
 static bool raise_closed(struct kern_ni *kn)
 {
 	struct sock_conn *c;
@@ -453,7 +466,10 @@ static bool raise_closed(struct kern_ni *kn)
 	return true;
 }
 
-/* Passes no staging memory: kern_io_want() has woken the workers of resumed connections. */
+/*
+ * Passes no staging memory, because kern_io_want() has woken the workers of connections whose reads
+ * resume.
+ */
 static bool tick_ready(struct lnet_poll *poll, unsigned long events)
 {
 	struct kern_ni *kn = container_of(poll, struct kern_ni, tick);
@@ -503,7 +519,7 @@ static int kern_ni_start(struct lnet_ni *ni)
 	return err;
 }
 
-/* A closed connection that a thread still writes is released after the write. */
+/* If a thread still writes to a closed connection, the connection is released after the write. */
 static void kern_conns_release(struct kern_ni *kn)
 {
 	do {

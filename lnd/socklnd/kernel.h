@@ -12,13 +12,15 @@
 
 struct kern_ni {
 	struct sock_ni sn;		/* first; ni->priv points to it */
-	struct net *net;		/* not referenced: the NI ends before it does */
-	struct socket *listener;	/* NULL: none, or another NI of the address has it */
+	struct net *net;		/* not referenced: the NI ends before the instance */
+	/* listening socket; NULL: none, or another NI of the address has it */
+	struct socket *listener;
 	void (*data_ready)(struct sock *sk);	/* the listener's original callback */
-	struct completion listening;	/* a worker has set @made, or listen_err */
+	struct completion listening;	/* signalled when a worker has set @made or listen_err */
 	struct socket *made;
 	int listen_err;
-	u16 listen_port;		/* port of its listener, own or shared; 0: none [cfg] */
+	/* port of the listener that this NI owns or shares; 0: none [cfg] */
+	u16 listen_port;
 	struct lnet_poll accept, tick, link;	/* listener, timer, device */
 	struct lnet_alarm alarm;	/* of tick */
 	struct lnet_alarm again;	/* of link: set only while watched [watched_lock] */
@@ -31,18 +33,23 @@ struct kern_ni {
 	bool up;			/* as last reported [link's ready()] */
 	u8 why;				/* not up: enum lnet_link_why */
 	u32 mbit;			/* as last reported */
-	bool has_pinned;		/* a payload has been sent by reference [sn.lock] */
+	bool has_pinned;		/* true after a payload was sent by reference [sn.lock] */
 };
 
 struct kern_conn {			/* at c->io */
 	struct lnet_poll poll;
-	struct socket *sock;		/* NULL: none yet, or moved; under sn.lock, by @poll */
+	/* NULL: no socket yet, or moved to another NI; written by @poll under sn.lock */
+	struct socket *sock;
 	void (*data_ready)(struct sock *sk);	/* the socket's original callbacks */
 	void (*write_space)(struct sock *sk);
 	void (*state_change)(struct sock *sk);
-	/* CLOSED without a reset: last bytes may be sent until then; 0: none [sn.lock] */
+	/*
+	 * Closed without a reset: until this time, the last bytes may be sent. 0: no time is set
+	 * [sn.lock]
+	 */
 	u64 linger_ns;
-	bool listening;			/* c->want_read at the last kern_io_want() [sn.lock] */
+	/* c->want_read at the last call of kern_io_want() [sn.lock] */
+	bool listening;
 	bool released;			/* [sn.lock] */
 };
 
@@ -57,11 +64,12 @@ static inline struct kern_conn *kern_conn(struct sock_conn *c)
 }
 
 /* ---- kernel.c ---- */
-/* L; its worker may run from now on. */
+/* Lock held. From now on, the worker of @c may run. */
 void kern_conn_setup(struct sock_conn *c);
-/* L; gives @sock to @c: its callbacks wake the worker of @c. */
+/* Lock held. Assigns @sock to @c: the callbacks of @sock wake the worker of @c. */
 void kern_conn_attach(struct sock_conn *c, struct socket *sock);
-void kern_conn_detach(struct kern_conn *kc);	/* none of its callbacks runs after the return */
+/* after the return, no callback of the socket runs */
+void kern_conn_detach(struct kern_conn *kc);
 void kern_staging_exit(void);
 extern struct lnet_lnd_ops kern_socklnd_ops;
 
@@ -71,41 +79,52 @@ ssize_t kern_write_pinned(struct sock_conn *c, struct sock_pin *pin, const struc
 			  unsigned int nr);
 void kern_unpin(struct sock_pin *pin);
 bool kern_pin_is_free(struct sock_pin *pin);
-/* All connections are released. Waits until devices have freed all pinned payloads. */
+/*
+ * Called after all connections were released. Waits until devices have freed all pinned payloads.
+ */
 void kern_pins_end(struct kern_ni *kn);
 
 /* ---- kernel_listen.c ---- */
 /*
- * Configuration mutex held. Listens at the NI's address, unless another NI of that address and port
- * does. 0, or -errno, which is logged.
+ * Configuration mutex held. Listens at the address and port of the NI. If another NI already
+ * listens there, shares its listener. 0, or -errno, which is logged.
  */
 int kern_listener_start(struct kern_ni *kn);
 /*
- * Configuration mutex held; may be repeated. Moves the listener to an NI that shares it. No other
- * NI hands a connection to @kn any more.
+ * Configuration mutex held; may be repeated. Moves the listener to an NI that shares it. After the
+ * return, no other NI passes a connection to @kn.
  */
 void kern_listener_stop(struct kern_ni *kn);
 /*
- * @c waits for its request; in its worker, no lock held. True: the request is incomplete, or it
- * named another NI, which has the socket now, and @c is closed.
+ * In the worker of @c, no lock held; @c waits for its request. Returns true if the request is
+ * incomplete, or if it named another NI. In the second case that NI has the socket now, and @c is
+ * closed.
  */
 bool kern_request_ready(struct lnet_pass *p, struct sock_conn *c);
 
 /* ---- kernel_addr.c: process context, may sleep ---- */
 /*
- * Creates a connecting or connected socket to @nid, bound to the NI's address and a reserved port.
+ * Creates a socket bound to the NI's address and a reserved port, and connects it to @nid. The
+ * socket is connecting or connected.
  */
 int kern_socket_dial(struct kern_ni *kn, const struct lnet_nid *nid, struct socket **sockp);
 int kern_socket_listen(struct kern_ni *kn, u16 port, struct socket **sockp);
 void kern_socket_options(struct kern_ni *kn, struct socket *sock);
 
 /* ---- kernel_link.c ---- */
-/* Sets ni->cpts and ni->dev_cpt to those near the device, if the configuration does not. */
+/*
+ * Sets ni->cpts and ni->dev_cpt to the partitions near the device, unless the configuration sets
+ * them.
+ */
 void kern_link_place(struct kern_ni *kn);
-/* Sets what the configuration left open; then lnet_ni_link() reports the state of the device. */
+/*
+ * Sets the values that the configuration does not set. After this, lnet_ni_link() reports the state
+ * of the device.
+ */
 void kern_link_start(struct kern_ni *kn);
 void kern_link_stop(struct kern_ni *kn);
-int kern_link_init(void);		/* of the module: registers the notifiers */
+/* called when the module is loaded: registers the notifiers */
+int kern_link_init(void);
 void kern_link_exit(void);
 
 /* ---- kernel_param.c: module parameters ---- */

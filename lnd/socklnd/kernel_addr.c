@@ -50,7 +50,7 @@ static void set_tos(const struct kern_ni *kn, struct socket *sock)
 		kern_option_set_int(sock, IPPROTO_IPV6, IPV6_TCLASS, tos);
 }
 
-/* Memory reclaim takes the lock of these sockets, but never that of a program's socket. */
+/* Memory reclaim takes the lock of these sockets, but never the lock of a program's socket. */
 static void set_lock_class(struct sock *sk)
 {
 #ifdef CONFIG_DEBUG_LOCK_ALLOC
@@ -90,7 +90,7 @@ void kern_socket_options(struct kern_ni *kn, struct socket *sock)
 
 /* ---- creating sockets ---- */
 
-/* Creates a socket bound to the NI's address and @port; 0: any. */
+/* Creates a socket bound to the NI's address and @port; @port 0: any port. */
 static int bound_socket(struct kern_ni *kn, u16 port, struct socket **sockp)
 {
 	struct sock_addr at;
@@ -114,8 +114,8 @@ static int bound_socket(struct kern_ni *kn, u16 port, struct socket **sockp)
 }
 
 /*
- * 0: connecting or connected. -EADDRNOTAVAIL: no interface has the address. -EADDRINUSE: this NI or
- * another one of the address uses the port, perhaps only towards @to.
+ * Returns 0 if the socket is connecting or connected. -EADDRNOTAVAIL: no interface has the address.
+ * -EADDRINUSE: an NI of this address uses the port, perhaps only for connections to @to.
  */
 static int kern_port_connect(struct kern_ni *kn, struct sock_addr *to, u16 port,
 			     struct socket **sockp)
@@ -132,7 +132,10 @@ static int kern_port_connect(struct kern_ni *kn, struct sock_addr *to, u16 port,
 	return err == -EADDRNOTAVAIL ? -EADDRINUSE : err;
 }
 
-/* From 1023 downward, cyclically, so that a port just used is not tried first. */
+/*
+ * Tries ports from 1023 downward, cyclically, so that it does not first try a port that was just
+ * used.
+ */
 static u16 next_port(struct kern_ni *kn)
 {
 	unsigned int nr = LNET_PORT_RESERVED_MAX - LNET_PORT_RESERVED_MIN + 1;

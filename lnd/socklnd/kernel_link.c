@@ -16,13 +16,13 @@
 #define LOOK_SOON_NS	50000000ULL
 #define NEWS_NS		2000000000ULL
 
-/* All NIs. IPv6 calls its notifiers with soft interrupts disabled. */
+/* The list of all NIs. IPv6 calls its notifiers with soft interrupts disabled. */
 static DEFINE_SPINLOCK(watched_lock);
 static LIST_HEAD(watched);
 
 /* ---- state of the interface ---- */
 
-/* Under RCU. All addresses of a loopback interface's prefix are local. */
+/* Under RCU. On a loopback interface, all addresses of the prefix are local. */
 static struct net_device *kern_device_find(const struct kern_ni *kn)
 {
 	const struct lnet_nid *nid = &kn->sn.nid;
@@ -34,14 +34,17 @@ static struct net_device *kern_device_find(const struct kern_ni *kn)
 	return IS_ENABLED(CONFIG_IPV6) ? ipv6_dev_find(kn->net, &in6, NULL) : NULL;
 }
 
-/* Not IFF_RUNNING, which changes only when the kernel reports the carrier. */
+/*
+ * Returns true for Not IFF_RUNNING, which changes only when the kernel reports the carrier. */
 static bool kern_device_is_up(const struct net_device *dev)
 {
 	return dev->flags & IFF_UP && netif_running(dev) && netif_carrier_ok(dev) &&
 	       !netif_dormant(dev);
 }
 
-/* @ifname empty: no device has the address. */
+/* @ifname is empty, no
+ * device has the address.
+ */
 static void kern_link_check(const struct kern_ni *kn, struct lnet_link *now, char ifname[IFNAMSIZ],
 			    int *node)
 {
@@ -63,7 +66,7 @@ static void kern_link_check(const struct kern_ni *kn, struct lnet_link *now, cha
 	rcu_read_unlock();
 }
 
-/* The query needs the rtnl lock. */
+/* The query of the speed needs the rtnl lock. */
 static u32 speed_of(struct net *net, const char *ifname)
 {
 	struct ethtool_link_ksettings is = {};
@@ -90,7 +93,7 @@ static void kern_link_report(struct kern_ni *kn, u64 now_ns)
 	if (now.up)
 		now.speed_mbit = speed_of(kn->net, ifname);
 	if (!now.speed_mbit)
-		now.speed_mbit = kn->mbit;	/* without a link, many report none */
+		now.speed_mbit = kn->mbit;	/* many devices report no speed without a link */
 	if (now.up == kn->up && now.speed_mbit == kn->mbit && (now.up || now.why == kn->why))
 		return;
 	kn->news_ns = now_ns;
@@ -118,7 +121,10 @@ static bool kern_link_ready(struct lnet_poll *poll, unsigned long events)
 	return false;
 }
 
-/* The worker determines the present state: only that counts, and the notifiers hold locks. */
+/*
+ * The notifiers hold locks, so the worker reads the state of the device. Only the present state
+ * counts.
+ */
 static void raise_net(const struct net *net)
 {
 	struct kern_ni *kn;
@@ -204,7 +210,10 @@ void kern_link_place(struct kern_ni *kn)
 		ni->cpts = lnet_env_cpts_of_node(node);
 }
 
-/* The worker checks the link again after the NI is watched, so that no change is missed. */
+/*
+ * After the NI was added to the list, the worker checks the link again, so that no change is
+ * missed.
+ */
 void kern_link_start(struct kern_ni *kn)
 {
 	struct lnet_link now;

@@ -8,7 +8,7 @@
 #include <net/tcp.h>
 
 #define ACCEPTS_MAX	16		/* per turn */
-#define PAUSE_MS	10		/* after accepting failed for lack of resources */
+#define PAUSE_MS	10		/* pause after accepting failed for lack of resources */
 
 /* ---- accepted connections ---- */
 
@@ -19,7 +19,10 @@ static void kern_accept_setup(struct sock_conn *c, void *arg)
 	lnet_env_poll_raise(&kern_conn(c)->poll, LNET_POLL_TURN);
 }
 
-/* Takes ownership of @sock. Resets a rejected one, because its namespace may end before it. */
+/*
+ * Takes ownership of @sock. If the connection is rejected, resets @sock, because the namespace may
+ * end before a graceful close.
+ */
 static void kern_socket_adopt(struct lnet_pass *p, struct kern_ni *kn, struct socket *sock,
 			      const struct sock_from *from)
 {
@@ -50,7 +53,7 @@ static int kern_accept_one(struct lnet_pass *p, struct kern_ni *kn)
 		return err;
 	adopted_from(kn, sock->sk);
 	kern_socket_options(kn, sock);
-	/* If the peer has disconnected already: port 0, which no peer has. */
+	/* If the peer has disconnected already, sets port 0, which no peer has. */
 	if (kernel_getpeername(sock, &addr.sa) < 0)
 		sock_addr_of(&addr, &kn->sn.nid, 0);
 	sock_from_addr(&from, &addr, &kn->sn.nid);
@@ -77,13 +80,13 @@ static bool accept_turn(struct kern_ni *kn)
 		sock_accept_failed(&p, &kn->sn, err);
 	lnet_pass_end(&p);
 	if (kern_is_shortage(err))
-		msleep(PAUSE_MS);	/* waiting connections are not reported again */
+		msleep(PAUSE_MS);	/* the kernel reports waiting connections only once */
 	return err != -EAGAIN && err != -EINVAL;
 }
 
 /* ---- choice of the NI ---- */
 
-/* Moves the socket, of which nothing was read, from @c to @other; closes @c. */
+/* Moves the socket from @c to @other, and closes @c. No byte of the socket was read. */
 static void kern_socket_move(struct lnet_pass *p, struct sock_conn *c, struct sock_ni *other)
 {
 	struct kern_conn *kc = kern_conn(c);
@@ -140,7 +143,7 @@ bool kern_request_ready(struct lnet_pass *p, struct sock_conn *c)
 
 /* ---- the listener: configuration mutex held ---- */
 
-/* New connections inherit this callback, until they are accepted. */
+/* New connections inherit this callback, and have it until they are accepted. */
 static void on_listener_ready(struct sock *sk)
 {
 	struct kern_ni *kn;
@@ -152,7 +155,7 @@ static void on_listener_ready(struct sock *sk)
 	read_unlock_bh(&sk->sk_callback_lock);
 }
 
-/* Gives @listener to @kn; NULL: to no NI. */
+/* Makes @kn the NI of @listener. If @kn is NULL, no NI has @listener. */
 static void give_to(struct socket *listener, struct kern_ni *kn, void (*ready)(struct sock *sk))
 {
 	struct sock *sk = listener->sk;
@@ -172,7 +175,10 @@ static void kern_listener_install(struct kern_ni *kn, struct socket *listener,
 	lnet_env_poll_raise(&kn->accept, LNET_POLL_READ);
 }
 
-/* Limits the rate of its log lines, because unprivileged users may create namespaces. */
+/*
+ * Returns true if a log line is permitted. The rate is limited, because unprivileged users may
+ * create namespaces.
+ */
 static void kern_listen_report(const struct lnet_ni *ni, u16 port, int err)
 {
 	char nid[LNET_NIDSTR_SIZE];
@@ -189,7 +195,9 @@ static void kern_listen_report(const struct lnet_ni *ni, u16 port, int err)
 				   err);
 }
 
-/* Listens in a worker: the configuring process may not be permitted to use reserved ports. */
+/*
+ * Listens in a worker, because the configuring process may not be permitted to use reserved ports.
+ */
 static bool accept_ready(struct lnet_poll *poll, unsigned long events)
 {
 	struct kern_ni *kn = container_of(poll, struct kern_ni, accept);
@@ -201,7 +209,10 @@ static bool accept_ready(struct lnet_poll *poll, unsigned long events)
 	return false;
 }
 
-/* Another NI of this address and port, with the listener or without; NULL: none. */
+/*
+ * Returns another NI of this address and port, either with the listener (@listening) or without;
+ * NULL: none.
+ */
 static struct kern_ni *kern_ni_sharer(struct kern_ni *kn, bool listens)
 {
 	const struct lnet_ni *mine = kn->sn.ni;
@@ -235,7 +246,7 @@ int kern_listener_start(struct kern_ni *kn)
 	return kn->listen_err;
 }
 
-/* The next NI also accepts the connections in the listener's queue. */
+/* The NI that takes over the listener also accepts the connections in the listener's queue. */
 void kern_listener_stop(struct kern_ni *kn)
 {
 	struct socket *listener = kn->listener;

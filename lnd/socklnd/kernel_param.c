@@ -14,7 +14,10 @@ struct sock_param sock_params[SOCK_NR_PARAMS] = {
 #undef PARAM
 };
 
-/* Until then, writes set the initial value of all namespaces; later, only the writer's. */
+/*
+ * Until the module has started, a write sets the initial value of all namespaces. Later, a write
+ * sets only the value of the writer's namespace.
+ */
 static bool is_loaded;
 
 /* ---- one parameter --------------------------------------------------------------------------- */
@@ -59,7 +62,10 @@ static int sock_param_set(const char *text, const struct kernel_param *kp)
 	return 0;
 }
 
-/* Only sock_timeout may be written later, so each namespace has its own value. */
+/*
+ * Only sock_timeout may be written after the load, so only this parameter has a value per
+ * namespace.
+ */
 static int sock_param_get(char *text, const struct kernel_param *kp)
 {
 	const struct sock_param *sp = kp->arg;
@@ -86,7 +92,7 @@ static const struct kernel_param_ops param_ops = { .set = sock_param_set, .get =
 
 /* ---- the module ------------------------------------------------------------------------------ */
 
-/* A new instance starts with the given parameters. */
+/* Applies the module parameters that were given at the load to a new instance. */
 static void registered(struct lnet *ln)
 {
 	const struct sock_param *sp;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Payload pages by reference. The socket uses them like those of a program that sends with
- * MSG_ZEROCOPY. The kernel reports when the last packet that references them is freed.
+ * Sends payload pages by reference, as a program does with MSG_ZEROCOPY. The kernel reports when
+ * the last packet that references the pages is freed. So the pages stay pinned exactly as long as
+ * necessary. This includes packets that are retransmitted, that wait in a device or queue, or that
+ * belong to a reset socket.
  *
- * So their lifetime is exact: packets that are retransmitted, wait in a device or queue, or belong
- * to a reset socket keep them pinned. If packets are looped back to a receiver on this machine
- * (veth, lo), the kernel copies the pages before delivery, which saves nothing. On such devices the
- * payload is copied at once.
+ * If packets are looped back to a receiver on this machine (veth, lo), the kernel copies the pages
+ * before delivery, which saves nothing. On such devices, the driver copies the payload at once.
  */
 #include "lnd/socklnd/kernel.h"
 #include "lnet/kernel/compat_net.h"
@@ -18,7 +18,10 @@
 
 #define BVECS_MAX	64U
 
-/* The thread that sets its bit second has the attempt completed. */
+/*
+ * Bits that two threads set in any order. The thread that sets the second of these bits makes the
+ * driver complete the attempt.
+ */
 enum { PIN_FREE = 1, PIN_AWAITED = 2 };
 
 struct kern_pin {
@@ -33,7 +36,10 @@ static struct kern_pin *kern_pin(struct sock_pin *pin)
 	return container_of(pin, struct kern_pin, pin);
 }
 
-/* Any context. The pin may be freed at once; the NI stays for a grace period after its last pin. */
+/*
+ * Any context. The pin may be freed at once. The NI stays for an RCU grace period after its last
+ * pin.
+ */
 static void on_pin_released(struct sk_buff *skb, struct ubuf_info *ubuf, bool success)
 {
 	struct kern_pin *kp = container_of(ubuf, struct kern_pin, ubuf);
@@ -89,7 +95,10 @@ static bool payload_is_good(const struct lnet_buf *payload)
 	return true;
 }
 
-/* True if the device is on a bus (or by_reference is 2), and sends packets of several pieces. */
+/*
+ * Returns true if the device is on a bus (or by_reference is 2), and can send packets of several
+ * fragments.
+ */
 static bool device_is_good(struct sock *sk)
 {
 	struct dst_entry *dst = sk_dst_get(sk);
@@ -166,7 +175,7 @@ bool kern_pin_is_free(struct sock_pin *pin)
 	return atomic_fetch_or(PIN_AWAITED, &kern_pin(pin)->state) & PIN_FREE;
 }
 
-/* All sockets are freed and no attempt follows, so devices free the remaining packets soon. */
+/* All sockets are freed and no attempt follows, so devices soon free the remaining packets. */
 void kern_pins_end(struct kern_ni *kn)
 {
 	struct lnet_pass p;

@@ -6,8 +6,8 @@
 #define SOURCES_MAX 256U	/* addresses to compare */
 
 /*
- * [L] The address with the most connections in @hs, among the first SOURCES_MAX of the highest
- * class; NULL: @hs is empty.
+ * Lock held. Returns the address with the most connections in @hs, among the first SOURCES_MAX
+ * addresses of the highest class. NULL: @hs is empty.
  */
 static const struct sock_source *source_greediest(const struct sock_halfs *hs)
 {
@@ -93,7 +93,10 @@ static void hold_use(struct lnet_ni *ni, struct lnet_use *use)
 	mutex_unlock(&sn->lock);
 }
 
-/* @held true: bytes of messages that wait for a buffer; false: bytes of payloads being received. */
+/*
+ * With @held, counts the bytes of messages that wait for a buffer; without @held, the bytes of
+ * payloads that are being received.
+ */
 static void host_use(struct sock_ni *sn, struct lnet_use *use, bool held)
 {
 	const struct sock_host *host;

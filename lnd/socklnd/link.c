@@ -12,14 +12,16 @@
 #define LINK_BUFFER	32768
 #define LINK_READS_MAX	64
 /*
- * The kernel reports carrier changes at most once a second, unless it regards them as urgent. So
- * after each change, and while the interface is down, the driver checks it more often.
+ * The kernel reports carrier changes at most once a second, unless it regards a change as urgent.
+ * So the driver checks the carrier more often after each change, and while the interface is down.
  */
 #define LOOK_SOON_NS	50000000ULL
-#define LOOK_SELDOM_NS	500000000ULL	/* down, and no change for NEWS_NS */
-#define LOOK_SPEED_NS	5000000000ULL	/* up: some devices do not report changes of speed */
+/* interval of checks if the interface is down and unchanged for NEWS_NS */
+#define LOOK_SELDOM_NS	500000000ULL
+/* interval of checks if it is up: some devices do not report changes of speed */
+#define LOOK_SPEED_NS	5000000000ULL
 #define NEWS_NS		2000000000ULL
-/* of linux/if.h, which cannot be included together with net/if.h */
+/* a constant of linux/if.h, which cannot be included together with net/if.h */
 #define LINK_LOWER_UP	0x10000U
 #define LINK_DORMANT	0x20000U
 
@@ -33,7 +35,7 @@ static bool same_ip(const struct sock_addr *addr, const struct sockaddr *sa)
 	return !memcmp(&addr->in6.sin6_addr, &((const struct sockaddr_in6 *)sa)->sin6_addr, 16);
 }
 
-/* All addresses of a loopback interface's prefix are local. */
+/* On a loopback interface, all addresses of the prefix are local. */
 static bool in_loopback(const struct sock_addr *addr, const struct ifaddrs *ifa)
 {
 	const struct sockaddr_in *at = (const void *)ifa->ifa_addr,
@@ -71,13 +73,16 @@ static long read_number(const char *ifname, const char *file, long otherwise)
 	return value;
 }
 
-/* Not IFF_RUNNING, which changes only when the kernel reports the carrier. */
+/* Reads the carrier, not IFF_RUNNING, which changes only when the kernel reports the carrier. */
 static bool flags_up(unsigned int flags)
 {
 	return flags & IFF_UP && flags & LINK_LOWER_UP && !(flags & LINK_DORMANT);
 }
 
-/* The reason why no interface has the address: it was removed, or the interface was. */
+/*
+ * Returns the reason why no interface has the address: the address was removed, or the interface
+ * was.
+ */
 static u8 why_lost(const struct user_link *link)
 {
 	return if_nametoindex(link->ni->ifname) ? LNET_LINK_NO_ADDRESS : LNET_LINK_GONE;
@@ -117,7 +122,7 @@ static void link_report(struct user_link *link)
 
 	user_link_check(link, &now, ifname);
 	if (!now.speed_mbit)
-		now.speed_mbit = link->mbit;	/* without a link, many report none */
+		now.speed_mbit = link->mbit;	/* many devices report no speed without a link */
 	if (link->known && now.up == link->up && now.speed_mbit == link->mbit &&
 	    (now.up || now.why == link->why))
 		return;
@@ -145,7 +150,10 @@ static void link_check_schedule(struct user_link *link)
 	timerfd_settime(link->again.fd, 0, &in, NULL);
 }
 
-/* Reads the present state and not the messages, because messages may be lost. */
+/*
+ * Reads the present state of the interface and not the contents of messages, because messages may
+ * be lost.
+ */
 static bool user_link_ready(struct lnet_poll *poll, u32 events)
 {
 	struct user_link *link = container_of(poll, struct user_link, poll);
@@ -199,7 +207,7 @@ static int link_socket(void)
 	return -EIO;
 }
 
-/* Sets what the configuration left open. */
+/* Sets the values that the configuration does not set. */
 static void user_ni_set_defaults(struct lnet_ni *ni, const struct lnet_link *now,
 				 const char *ifname)
 {

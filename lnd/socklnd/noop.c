@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Zero-copy acknowledgements in both directions, and keepalives, which have the same format. */
+/*
+ * Zero-copy acknowledgements that this node sends and receives, and keepalives, which have the same
+ * format.
+ */
 #include "plat.h"
 #include "lnd/socklnd/socklnd.h"
 
-/* Queued acknowledgements per connection: the maximum; those outside of unsent_budget. */
+/*
+ * Queued acknowledgements per connection: NOOPS_OWN do not count against unsent_budget; the other
+ * number is the maximum.
+ */
 #define NOOPS_MAX	1024U
 #define NOOPS_OWN	16U
 
@@ -22,7 +28,10 @@ static struct sock_conn *noop_conn(struct sock_peer *peer, struct sock_conn *via
 	return other;
 }
 
-/* L; unsent_budget does not include the first NOOPS_OWN of @c. NULL: too many, or no memory. */
+/*
+ * Lock held. The first NOOPS_OWN acknowledgements of @c do not count against unsent_budget. NULL:
+ * too many, or no memory.
+ */
 static struct sock_noop *noop_new(struct sock_conn *c)
 {
 	bool own = c->nr_noops < NOOPS_OWN;
@@ -48,7 +57,9 @@ void sock_noop_free(struct sock_conn *c, struct sock_noop *n)
 	kfree(n);
 }
 
-/* L; queues an acknowledgement of @cookie, or a keepalive. False: too many, or no memory. */
+/*
+ * Lock held. Queues an acknowledgement of @cookie, or a keepalive. False: too many, or no memory.
+ */
 static bool noop_add(struct sock_peer *peer, struct sock_conn *via, u64 cookie)
 {
 	struct sock_conn *c = noop_conn(peer, via);

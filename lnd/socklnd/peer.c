@@ -115,7 +115,10 @@ void sock_peer_complete(struct lnet_pass *p, struct sock_peer *peer, enum lnet_o
 
 /* ---- dialling ---- */
 
-/* The next type that the set lacks; NONE: it is complete, or the peer completes it. */
+/*
+ * Returns the type of the next connection that this node dials. NONE: the set is complete, or the
+ * peer dials the missing connections.
+ */
 static u32 type_missing(const struct sock_peer *peer)
 {
 	u32 in = peer->nr[LNET_CTYPE_BULK_IN], out = peer->nr[LNET_CTYPE_BULK_OUT];
@@ -249,8 +252,8 @@ void sock_dial_failed(struct lnet_pass *p, struct sock_peer *peer, int err, enum
 }
 
 /*
- * The peer rejects the connection for now. This node has lost a race, or the peer has enough
- * connections of this type, or it has just noticed the new incarnation.
+ * The peer rejects the connection for now. Either this node has lost a race, or the peer has enough
+ * connections of this type, or the peer has just noticed the new incarnation.
  */
 void sock_dial_refused(struct lnet_pass *p, struct sock_peer *peer)
 {
@@ -300,11 +303,11 @@ static void peer_queue_expire(struct lnet_pass *p, struct sock_peer *peer, u64 n
 #define FIRST_DIAL_NS	(600 * (u64)NSEC_PER_MSEC)
 
 /*
- * True if a dial may end early. A SYN may be lost, or the path long. So each dial that ends early
- * doubles the least time of the next one, until a dial succeeds. The first value is the time of the
- * last successful dial: a rail that recovers must not wait for a time that was never needed. Before
- * the first success, a dial has at least 1.5 times the time of SYN and HELLO at a round-trip time
- * of 200 ms.
+ * Returns true if a dial may end early, because a SYN may be lost. A long path also delays the
+ * reply, so each dial that ends early doubles the least time of the next dial, until a dial
+ * succeeds. The first value is the time of the last successful dial: a rail that recovers must not
+ * wait longer than was ever needed. Before the first success, a dial has at least 1.5 times the
+ * time of SYN and HELLO at a round-trip time of 200 ms.
  */
 static bool may_redial(struct sock_conn *c, u64 now_ns)
 {
@@ -326,7 +329,10 @@ static void dial_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns, b
 
 	if (!c)
 		return;
-	/* All messages that waited for it have ended, so a new dial sends a new SYN. */
+	/*
+	 * If all messages that waited for the dial have ended, closes it, so that the next dial
+	 * sends a new SYN.
+	 */
 	if (c->deadline_ns <= now_ns ||
 	    (waited && queue_is_empty(peer) && !sock_peer_usable(peer) && may_redial(c, now_ns))) {
 		sock_count(peer->sn, dial_timeout);
@@ -338,8 +344,8 @@ static void dial_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns, b
 }
 
 /*
- * Late zero-copy acknowledgements. At its own deadline the message is completed; the set stays
- * until the deadline of the acknowledgement. False: the set must end.
+ * Serves late zero-copy acknowledgements. At the deadline of the message, completes the message.
+ * The set stays open until the deadline of the acknowledgement. False: the set must end.
  */
 static bool cookie_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns, u64 *next_ns)
 {
@@ -361,13 +367,13 @@ static bool cookie_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns,
 	return true;
 }
 
-/* True if a reset of the set would lose a message that neither end retransmits. */
+/* Returns true if a reset of the set would lose a message that neither node retransmits. */
 static bool holds_once(const struct sock_peer *peer)
 {
 	struct sock_conn *c;
 
 	list_for_each_entry(c, &peer->conns, set) {
-		/* unacknowledged bytes may include the HELLO, which @written does not count */
+		/* unacknowledged bytes may include the HELLO, which @written does not include */
 		unsigned long unacked = min_t(u64, c->sn->io->unacked(c), c->written);
 
 		if ((long)(c->once_end - (c->written - unacked)) > 0)
@@ -376,17 +382,22 @@ static bool holds_once(const struct sock_peer *peer)
 	return false;
 }
 
-/* True if the peer receives bytes, or only the writing thread is late. */
+/*
+ * Returns true if the peer still receives bytes, or if only the writing thread of this node is
+ * late.
+ */
 static bool is_moving(const struct sock_conn *c, u64 now_ns)
 {
 	return c->stuck_ns ? c->stuck_ns + SOCK_MOVING_NS > now_ns : !c->blocked;
 }
 
 /*
- * Ends encoded messages that are not fully written at their deadline. True: the set must end. Else
- * the driver completes only the message and keeps a copy of its bytes in the stream. It does so
- * while bytes move, however slowly, if unsent_budget permits the copy. It also does so for a small
- * message if the set holds a message that is sent once.
+ * Ends encoded messages that are not fully written at their deadline. Returns true if the set must
+ * end. Otherwise the driver completes only the message, and keeps a copy of its bytes in the
+ * stream.
+ *
+ * The driver does so while bytes are written, however slowly, if unsent_budget permits the copy.
+ * The driver also does so for a small message if the set holds a message that is sent only once.
  */
 static bool txs_tick(struct lnet_pass *p, struct sock_conn *c, u64 now_ns, u64 *next_ns)
 {
@@ -410,7 +421,10 @@ static bool txs_tick(struct lnet_pass *p, struct sock_conn *c, u64 now_ns, u64 *
 	return false;
 }
 
-/* Checks progress of written bytes. True: some are outstanding, with none since c->stuck_ns. */
+/*
+ * Checks the progress of written bytes. Returns true if some bytes are outstanding, and none was
+ * acknowledged since c->stuck_ns.
+ */
 static bool conn_is_stuck(struct sock_conn *c, u64 now_ns)
 {
 	struct sock_peer *peer = c->peer;
@@ -427,13 +441,19 @@ static bool conn_is_stuck(struct sock_conn *c, u64 now_ns)
 		if (list_empty(&peer->work))
 			list_add_tail(&peer->work, &c->sn->work);
 	}
-	/* if all is acknowledged and the socket has room, only the writing thread is late */
+	/*
+	 * if all bytes are acknowledged and the socket has free space, only the writing thread is
+	 * late
+	 */
 	if (acked == c->total && !(c->nr_segs && c->blocked))
 		c->stuck_ns = 0;
 	return c->stuck_ns && c->stuck_ns != now_ns;
 }
 
-/* Reports lost packets to the core. The count may fall, as duplicates become known later. */
+/*
+ * Reports the number of lost packets to the core. The number may decrease, because TCP detects
+ * duplicates later.
+ */
 static void packets_tick(struct sock_conn *c, u64 now_ns)
 {
 	u32 sent, lost, more = 0;
@@ -454,8 +474,8 @@ static void packets_tick(struct sock_conn *c, u64 now_ns)
 }
 
 /*
- * Time until the next check for progress of @c. It grows while there is none, so that many peers
- * that acknowledge nothing do not delay the timers of others.
+ * Returns the time until the next check of the progress of @c. The time grows while there is no
+ * progress. So many peers that acknowledge nothing do not delay the timers of other peers.
  */
 static u64 check_pause_ns(const struct sock_conn *c, u64 now_ns)
 {
@@ -464,7 +484,7 @@ static u64 check_pause_ns(const struct sock_conn *c, u64 now_ns)
 	return clamp(stuck_ns / 16, SOCK_TICK_NS, SOCK_CHECK_MAX_NS);
 }
 
-/* False: a direction made no progress for too long, or a receive is too slow. */
+/* Returns false if one direction made no progress for too long, or a receive is too slow. */
 static bool conn_tick(struct lnet_pass *p, struct sock_conn *c, u64 now_ns, u64 *next_ns)
 {
 	u64 timeout = lnet_sock_timeout_ns(sock_tun(c->sn)), last_rx_ns = READ_ONCE(c->last_rx_ns);
@@ -491,7 +511,7 @@ static bool set_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns, u6
 
 	if (!cookie_tick(p, peer, now_ns, next_ns))
 		return false;
-	/* conn_tick() first, because it updates c->stuck_ns, which txs_tick() uses. */
+	/* Calls conn_tick() first, because it updates c->stuck_ns, which txs_tick() uses. */
 	list_for_each_entry(c, &peer->conns, set)
 		if (!conn_tick(p, c, now_ns, next_ns) || txs_tick(p, c, now_ns, next_ns))
 			return false;
@@ -513,7 +533,7 @@ static void keepalive_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_
 	*next_ns = min(*next_ns, due);
 }
 
-/* Without connections, only a peer that this node dialled has state to keep. */
+/* Without connections, the driver keeps state only for a peer that this node dialled. */
 static u64 idle_until(const struct sock_peer *peer)
 {
 	return peer->dial_ns && !peer->gone ? peer->alive_ns + SOCK_PEER_IDLE_NS : 0;
@@ -549,7 +569,7 @@ void sock_peer_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns)
 
 /* ---- removal by the core ---- */
 
-/* Later connections of the same NID belong to another peer. */
+/* A later connection of the same NID belongs to another peer entry. */
 void sock_peer_gone(struct lnet_ni *ni, struct lnet_peer_ni *pni)
 {
 	struct sock_ni *sn = sock_ni_of(ni);

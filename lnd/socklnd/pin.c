@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Payloads sent by reference: attempts complete when no socket reads the memory any more. */
+/* Payloads sent by reference: an attempt completes when no socket reads its memory any more. */
 #include "plat.h"
 #include "lnd/socklnd/socklnd.h"
 

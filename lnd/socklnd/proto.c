@@ -3,17 +3,20 @@
 #include "plat.h"
 #include "lnd/socklnd/socklnd.h"
 
-#define BATCH_MAX	32U	/* replies to these are sent before the rest is processed */
-#define DIRECT_MIN	2048U	/* smaller rests of a payload pass through the staging memory */
+/* messages of a batch: the node sends their replies before it processes further messages */
+#define BATCH_MAX	32U
+/* if less of a payload is missing, the driver reads it through the staging memory */
+#define DIRECT_MIN	2048U
 #define LARGE_MIN	65536U
-#define READS_MAX	16	/* per turn after a large message */
-#define READS_SMALL	2	/* else: a read has thousands of messages, and all others wait */
+#define READS_MAX	16	/* reads per turn after a large message */
+/* otherwise: one read has thousands of messages, and other connections wait */
+#define READS_SMALL	2
 
-enum { RX_LANDED = 1 };		/* rx->lnd_flags: receive() was called before later() */
+enum { RX_LANDED = 1 };		/* in rx->lnd_flags: receive() was called before later() */
 
 /*
- * Small messages with payloads in the staging memory. They are begun in one visit to the shard, and
- * completed in another.
+ * Small messages whose payloads are in the staging memory. One visit to the shard begins all of
+ * them, and another visit completes them.
  */
 struct batch {
 	unsigned int nr, nr_cookies;
@@ -64,7 +67,10 @@ static void batch_add(struct lnet_pass *p, struct sock_conn *c, struct batch *b,
 
 /* ---- messages read aside ---- */
 
-/* L; released meanwhile. @h has all its bytes and its verdict: places its payload and frees @h. */
+/*
+ * Lock held; releases and takes it. @h has all bytes of the message and its verdict: places the
+ * payload and frees @h.
+ */
 static void hold_finish(struct lnet_pass *p, struct sock_ni *sn, struct sock_hold *h)
 {
 	struct sock_peer *peer = h->peer;
@@ -113,7 +119,7 @@ static bool is_landing(const struct sock_conn *c)
 	return c->rx || c->hold;
 }
 
-/* All bytes of the message being received are in place. */
+/* All bytes of the message that @c receives were read. */
 static void land_end(struct lnet_pass *p, struct sock_conn *c, struct batch *b)
 {
 	struct sock_hold *h = c->hold;
@@ -138,7 +144,7 @@ static void land_end(struct lnet_pass *p, struct sock_conn *c, struct batch *b)
 	batch_cookie(p, c, b, c->cookie);
 }
 
-/* If the core has aborted the receive, discards the rest of the message. */
+/* If the core has aborted the receive, discards the remaining bytes of the message. */
 static void land_stopped(struct lnet_pass *p, struct sock_conn *c)
 {
 	struct lnet_rx *rx;
@@ -156,7 +162,10 @@ static void land_stopped(struct lnet_pass *p, struct sock_conn *c)
 		lnet_rx_done(p, rx, LNET_STOPPED);
 }
 
-/* LATER: reads the message aside, or stops reading until receive(). True: reading stops. */
+/*
+ * The verdict is LATER. Reads the message aside, or stops reading until receive(). Returns true if
+ * reading stops.
+ */
 static bool later(struct lnet_pass *p, struct sock_conn *c, struct lnet_rx *rx, u32 payload_len)
 {
 	struct sock_ni *sn = c->sn;
@@ -224,7 +233,7 @@ struct stage {
 	struct sock_came came;
 };
 
-/* True: the payload of the message may be received now. @s still has the header. */
+/* Returns true if the payload of the message may be received now. @s still contains the header. */
 static bool claim(struct lnet_pass *p, struct sock_conn *c, const struct stage *s, u32 size)
 {
 	u32 payload_len = s->came.hdr.payload_len;
@@ -238,7 +247,7 @@ static bool claim(struct lnet_pass *p, struct sock_conn *c, const struct stage *
 	return fits;
 }
 
-/* Drops the claim of @c: the payload is not received, or it needs no claim. */
+/* Drops the claim of @c, because @c does not receive the payload or needs no claim for it. */
 static void unclaim(struct lnet_pass *p, struct sock_conn *c)
 {
 	if (!READ_ONCE(c->claim))
@@ -249,8 +258,8 @@ static void unclaim(struct lnet_pass *p, struct sock_conn *c)
 }
 
 /*
- * Requests the verdict on a message and follows it; @s begins behind the header. 0; 1: stop
- * reading; or -errno.
+ * Requests the verdict on a message and follows it. @s begins behind the header. Returns 0, 1 (stop
+ * reading) or -errno.
  */
 static int conn_message_begin(struct lnet_pass *p, struct sock_conn *c, struct batch *b,
 			      struct stage *s, const struct lnet_hdr *hdr, u64 cookie)
@@ -305,7 +314,10 @@ static const u8 *collect_header(struct sock_conn *c, struct stage *s, u32 size)
 	return c->nr_hdr < size ? NULL : c->hdr;
 }
 
-/* The current header: in place, or collected in c->hdr. NULL: more bytes are needed. */
+/*
+ * Returns the current header, in the bytes that were read or collected in c->hdr. NULL: more bytes
+ * are needed.
+ */
 static const u8 *header(struct sock_conn *c, struct stage *s, u32 size)
 {
 	if (likely(!c->nr_hdr && s->len >= size))
@@ -398,7 +410,7 @@ int sock_frames_feed(struct lnet_pass *p, struct sock_conn *c, const u8 *data, u
 
 /* ---- reading ---- */
 
-/* Sets the memory to read into: that of the current payload, then the staging memory. */
+/* Sets the memory to read into: first that of the current payload, then the staging memory. */
 static unsigned int read_vec(struct sock_conn *c, struct kvec *vec, u8 *staging, u32 size,
 			     u32 *direct)
 {
@@ -437,7 +449,7 @@ static int feed(struct lnet_pass *p, struct sock_conn *c, const u8 *data, u32 le
 	return 0;
 }
 
-/* Processes the bytes that were read before reading stopped. */
+/* Processes the bytes that @c had read before reading stopped. */
 static int feed_stash(struct lnet_pass *p, struct sock_conn *c)
 {
 	u32 len = c->stash_len;
@@ -448,7 +460,10 @@ static int feed_stash(struct lnet_pass *p, struct sock_conn *c)
 	return err;
 }
 
-/* 1: continue; 0: no more for now; -errno: broken. *got: set unless the read found nothing. */
+/*
+ * Returns 1 (continue), 0 (no more bytes for now) or -errno (the connection broke). Sets *got
+ * unless the read found nothing.
+ */
 static int read_once(struct lnet_pass *p, struct sock_conn *c, u8 *staging, u32 size, bool *got)
 {
 	struct kvec vec[SOCK_VECS] __uninitialized;
@@ -488,7 +503,7 @@ static bool may_read(const struct sock_conn *c)
 	       !READ_ONCE(c->waits);
 }
 
-/* L; the stream ended or broke. */
+/* Lock held. The stream has ended or the connection broke. */
 static void read_failed(struct lnet_pass *p, struct sock_conn *c, int err)
 {
 	struct sock_ni *sn = c->sn;
@@ -501,7 +516,7 @@ static void read_failed(struct lnet_pass *p, struct sock_conn *c, int err)
 	sock_conn_ended(p, c, err == -ENODATA && between);
 }
 
-/* Ends a turn. Reading resumes when bytes arrive, unless c->waits. */
+/* Ends a turn of reading. Reading resumes when bytes arrive, unless c->waits is set. */
 static void read_end(struct lnet_pass *p, struct sock_conn *c, int err)
 {
 	struct sock_ni *sn = c->sn;
@@ -585,7 +600,9 @@ void sock_rx_abandon(struct lnet_pass *p, struct sock_conn *c)
 
 /* ---- ops ---- */
 
-/* L; true: the connection is lost, and the caller calls lnet_rx_done(PATH_LOST). */
+/*
+ * Lock held. Returns true if the connection is lost; the caller then calls lnet_rx_done(PATH_LOST).
+ */
 static bool conn_payload_receive(struct lnet_pass *p, struct sock_ni *sn, struct lnet_rx *rx,
 				 bool skip)
 {
@@ -629,7 +646,10 @@ void sock_receive(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx)
 		lnet_rx_done(p, rx, LNET_PATH_LOST);
 }
 
-/* L; finds the receive of @rx without reading @rx, which may be freed. True: ended it. */
+/*
+ * Lock held. Finds the receive of @rx without reading @rx, which may be freed. Returns true if it
+ * ended the receive.
+ */
 static bool conn_receive_stop(struct sock_ni *sn, const struct lnet_rx *rx)
 {
 	struct sock_conn *c;

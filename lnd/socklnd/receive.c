@@ -1,37 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Bounds the time of a payload, the bytes received from one address at a time, and the memory for
- * messages without a buffer.
+ * Bounds the time of a payload, the bytes that the node receives from one address at a time, and
+ * the memory for messages without a buffer.
  */
 #include "plat.h"
 #include "lnd/socklnd/socklnd.h"
 
 /*
  * The driver measures the time of a receive in steps of this length. While it receives, it also
- * ticks at least so often. If two ticks are further apart, it counts at most twice this length: the
- * node may not have run, and then did not read.
+ * ticks at least once per step. If two ticks are further apart, the driver counts at most twice
+ * this length. In such a gap the node may not have run, and then it did not read.
  */
 #define STEP_NS		(100 * (u64)NSEC_PER_MSEC)
-/* The length of a step of a young or slow payload, and while sn->slow is not empty. */
+/* The length of a step for a young or slow payload, and while sn->slow is not empty. */
 #define SHORT_STEP_NS	(25 * (u64)NSEC_PER_MSEC)
 /*
- * If others wait for the buffer of a payload, the payload may take this time at any rate. The time
- * is divided by the number of payloads of the interface that are slower than receive_rate.
+ * If other messages wait for the buffer of a payload, the payload may take this time at any rate.
+ * The time is divided by the number of payloads of the interface that are slower than receive_rate.
  */
 #define WANTED_NS	((u64)NSEC_PER_SEC)
 /*
- * After a payload was too slow, the node receives no payload from its address in a pause. If the
- * next one is too slow as well, the pause doubles. After a pause the node receives one payload at a
- * time from the address, for SLOW_NS.
+ * After a payload was too slow, the node receives no payload from its address during a pause. If
+ * the next payload is too slow also, the pause doubles. After a pause, the node receives one
+ * payload at a time from the address, for SLOW_NS.
  */
 #define SLOW_PAUSE_NS	((u64)NSEC_PER_SEC)
 #define SLOW_PAUSE_MAX_NS	(64 * (u64)NSEC_PER_SEC)
 #define SLOW_NS		(10 * (u64)NSEC_PER_SEC)
 /*
- * An address is new until a payload from it was received in full, and again after each pause. A
- * payload from a new address is young for SHORT_STEP_NS. Further ones wait while the interface has
- * this number of payloads that are young or slower than receive_rate. So many new addresses cannot
- * take all buffers before the driver knows how slow they are.
+ * An address is new until the node has received a payload from it in full. After each pause, the
+ * address is new again. A payload from a new address is young for SHORT_STEP_NS. If the interface
+ * has this number of payloads that are young or slower than receive_rate, further payloads from new
+ * addresses wait. So many new addresses cannot take all buffers before the driver knows their
+ * rates.
  */
 #define NEW_MAX		16U
 
@@ -83,7 +84,7 @@ void sock_host_put(struct sock_ni *sn, struct sock_host *host)
 	kfree(host);
 }
 
-/* How many more bytes the node may receive from the address now; U64_MAX: any number. */
+/* Returns how many more bytes the node may receive from the address now; U64_MAX: any number. */
 static u64 room(const struct sock_ni *sn, const struct sock_host *host)
 {
 	u64 most = READ_ONCE(sock_tun(sn)->receive_per_address);
@@ -93,19 +94,21 @@ static u64 room(const struct sock_ni *sn, const struct sock_host *host)
 	return most ? most - min(most, host->receiving) : U64_MAX;
 }
 
-/* Outside a pause one payload always fits, even if it is longer than receive_per_address. */
+/*
+ * Outside a pause, one payload is always permitted, even if it is longer than receive_per_address.
+ */
 static bool fits_share(const struct sock_ni *sn, const struct sock_host *host, u32 len)
 {
 	return !host->pause_ns && (!host->receiving || len <= room(sn, host));
 }
 
-/* True if a payload of @len bytes counts as one of a new address. */
+/* Returns true if a payload of @len bytes counts as a payload of a new address. */
 static bool host_is_new(const struct sock_host *host, u32 len)
 {
 	return !list_empty(&host->slow) || (!host->proven && len > SOCK_INLINE_MAX);
 }
 
-/* Without a least rate, no payload lags. */
+/* If no least rate is set, no payload lags. */
 static bool sock_ni_is_full(const struct sock_ni *sn)
 {
 	return READ_ONCE(sock_tun(sn)->receive_rate) && sn->nr_young + sn->nr_lags >= NEW_MAX;
@@ -116,7 +119,7 @@ static bool payload_fits(const struct sock_ni *sn, const struct sock_host *host,
 	return fits_share(sn, host, len) && !(host_is_new(host, len) && sock_ni_is_full(sn));
 }
 
-/* L; sets c->young, and counts in sn->nr_young the connections where it is true. */
+/* Lock held. Sets c->young. sn->nr_young is the number of connections with c->young. */
 static void set_young(struct sock_conn *c, bool young)
 {
 	c->sn->nr_young += young - c->young;
@@ -134,7 +137,10 @@ static void grant(struct sock_conn *c, u32 len)
 	host->refs++;
 }
 
-/* Resumes the first queued connections whose payloads fit. Their bytes are reserved. */
+/*
+ * Resumes the first queued connections whose payloads are permitted now, and reserves the bytes of
+ * these payloads.
+ */
 static void host_queue_resume(struct sock_ni *sn, struct sock_host *host)
 {
 	struct sock_conn *c;
@@ -154,7 +160,7 @@ static void host_queue_resume(struct sock_ni *sn, struct sock_host *host)
 	}
 }
 
-/* L; after sn->nr_young or sn->nr_lags was reduced. */
+/* Lock held. Called after sn->nr_young or sn->nr_lags was reduced. */
 static void wake_newcomers(struct sock_ni *sn)
 {
 	while (!list_empty(&sn->newcomers) && !sock_ni_is_full(sn))
@@ -187,7 +193,7 @@ bool sock_receive_claim(struct sock_conn *c, u32 len, bool force)
 	return true;
 }
 
-/* L; sets c->lags, and counts in sn->nr_lags the connections where it is true. */
+/* Lock held. Sets c->lags. sn->nr_lags is the number of connections with c->lags. */
 static void set_lags(struct sock_conn *c, bool lags)
 {
 	c->sn->nr_lags += lags - c->lags;
@@ -199,7 +205,8 @@ void sock_receive_unclaim(struct sock_conn *c)
 	struct sock_host *host = c->host;
 
 	set_lags(c, false);
-	if (!host)		/* no memory when it was opened */
+	/* there was no memory for the host when the connection was opened */
+	if (!host)
 		wake_newcomers(c->sn);
 	if (!c->claim || !list_empty(&c->queued_at))
 		return;
@@ -248,7 +255,7 @@ void sock_rx_address(struct lnet_ni *ni, const struct lnet_rx *rx, struct lnet_n
 
 /* ---- time ---- */
 
-/* The longest time that @len bytes may take; U64_MAX: any time. */
+/* Returns the longest time that @len bytes may take; U64_MAX: any time. */
 static u64 longest_ns(const struct lnet_tunables *tun, u32 len)
 {
 	u64 rate = READ_ONCE(tun->receive_rate);
@@ -275,9 +282,9 @@ void sock_receive_clock(struct sock_ni *sn, u64 now_ns)
 }
 
 /*
- * L; adds the time since the last visit to the time of the payload that @c receives. If @c received
- * another payload at that visit, the time starts at 0. If many peers are due, visits are late, but
- * the driver runs.
+ * Lock held. Adds the time since the last visit to the time of the payload that @c receives. If @c
+ * received another payload at that visit, the time starts at 0. If many peers are due, visits are
+ * late although the driver runs.
  */
 static void age(struct sock_conn *c)
 {
@@ -292,7 +299,7 @@ static void age(struct sock_conn *c)
 	c->aged_ns = ran_ns;
 }
 
-/* True if the average rate of the payload so far is below receive_rate. */
+/* Returns true if the average rate of the payload so far is below receive_rate. */
 static bool lags(const struct sock_conn *c)
 {
 	u64 rate = READ_ONCE(sock_tun(c->sn)->receive_rate);
@@ -301,7 +308,7 @@ static bool lags(const struct sock_conn *c)
 	       c->pos < div_u64(div_u64(c->age_ns, NSEC_PER_MSEC) * rate, MSEC_PER_SEC);
 }
 
-/* L; updates c->lags. After SHORT_STEP_NS the payload is not young any more. */
+/* Lock held. Updates c->lags. After SHORT_STEP_NS, the payload is not young any more. */
 static void conn_lag_update(struct sock_conn *c)
 {
 	set_lags(c, lags(c));
@@ -310,14 +317,17 @@ static void conn_lag_update(struct sock_conn *c)
 	wake_newcomers(c->sn);
 }
 
-/* L; true if @c lags, has used its part of WANTED_NS, and others wait for it or its buffer. */
+/*
+ * Lock held. Returns true if @c lags, has used its fraction of WANTED_NS, and other messages wait
+ * for @c or for its buffer.
+ */
 static bool is_in_the_way(const struct sock_conn *c)
 {
 	return c->lags && c->age_ns >= div_u64(WANTED_NS, c->sn->nr_lags) &&
 	       (!list_empty(&c->sn->newcomers) || lnet_rx_is_wanted(c->rx));
 }
 
-/* L; starts a pause, in which the node receives no payload from the address of @host. */
+/* Lock held. Starts a pause, in which the node receives no payload from the address of @host. */
 static void host_slow_down(struct sock_ni *sn, struct sock_host *host)
 {
 	if (!host || host->pause_ns)
@@ -336,8 +346,9 @@ static void host_slow_down(struct sock_ni *sn, struct sock_host *host)
 }
 
 /*
- * L; ends the pause of @host if it is over, then the time with one payload at a time. Returns the
- * time of the next such end; U64_MAX: none, and @host is no longer in sn->slow.
+ * Lock held. Ends the pause of @host if it has expired; later ends the time with one payload at a
+ * time. Returns when the next of these times ends; U64_MAX: none, and @host is no longer in
+ * sn->slow.
  */
 static u64 host_tick(struct sock_ni *sn, struct sock_host *host, u64 now_ns)
 {
@@ -398,7 +409,7 @@ void sock_receive_watch(struct sock_conn *c)
 
 /*
  * A read takes at most the free memory divided by AHEAD_PART, because the connection may have to
- * keep all bytes of the read. AHEAD_LEAST bytes are always permitted.
+ * keep all bytes of the read. A read of AHEAD_LEAST bytes is always permitted.
  */
 #define AHEAD_PART	16
 #define AHEAD_LEAST	4096U

@@ -37,7 +37,7 @@ static struct sock_seg *seg_add(struct sock_conn *c, struct lnet_att *att, u32 l
 	return s;
 }
 
-/* @len bytes were encoded at c->tail. */
+/* Accounts @len bytes that were encoded at c->tail. */
 static void out_grew(struct sock_conn *c, u32 len)
 {
 	struct sock_seg *last = c->nr_segs ? seg_at(c, c->nr_segs - 1) : NULL;
@@ -53,7 +53,7 @@ static void out_grew(struct sock_conn *c, u32 len)
 void sock_out_raw(struct sock_conn *c, const void *data, u32 len)
 {
 	if (!sock_out_get(c))
-		return;		/* nothing is sent: the handshake times out */
+		return;		/* nothing is sent, so the handshake times out */
 	memcpy(c->out + c->tail, data, len);
 	out_grew(c, len);
 }
@@ -65,7 +65,7 @@ static bool out_has_room(const struct sock_conn *c)
 
 /* ---- encoding ---- */
 
-/* Requests an acknowledgement on BULK_OUT connections only, where the peer can send it. */
+/* Requests acknowledgements on BULK_OUT connections only, as the peer can send them there. */
 static u64 cookie_for(struct sock_conn *c, struct lnet_att *att, u32 len)
 {
 	u64 least = READ_ONCE(sock_tun(c->sn)->zc_min_payload);
@@ -147,7 +147,7 @@ static bool carries(const struct sock_conn *c, unsigned int q)
 	}
 }
 
-/* Removes and returns the message that waits longest of those that @c may send. */
+/* Removes and returns the message that has waited longest among the messages that @c may send. */
 static struct lnet_att *next_att(struct sock_conn *c)
 {
 	struct sock_peer *peer = c->peer;
@@ -179,7 +179,7 @@ static bool has_work(const struct sock_conn *c)
 	       (c->peer->nr_queue[SOCK_BULK] && carries(c, SOCK_BULK));
 }
 
-/* Encodes as much as there is room for. */
+/* Encodes as many messages as the out buffer has space for. */
 static void conn_out_fill(struct sock_conn *c)
 {
 	struct sock_before before = { NULL };
@@ -213,7 +213,7 @@ static unsigned int seg_vec(struct sock_seg *s, struct kvec *vec, unsigned int m
 	return nr;
 }
 
-/* The bytes of the next write: up to a pinned payload, or only of one. */
+/* Collects bytes of the next write: up to a pinned payload, or of only one pinned payload. */
 static unsigned int gather(struct sock_conn *c, struct kvec *vec)
 {
 	u32 at = c->head;
@@ -263,7 +263,7 @@ static void finish_written(struct lnet_pass *p, struct sock_conn *c)
 		if (pos_before(c->written, att_end(att)))
 			return;
 		list_del_init(&att->link);
-		/* A message with a zero-copy request completes with its acknowledgement. */
+		/* if a zero-copy acknowledgement was requested, it completes the message */
 		if (list_empty(&peer->zc) || !zc_of(peer, att))
 			sock_att_done(p, c->sn, att, LNET_OK, c->epoch);
 	}
@@ -307,7 +307,7 @@ static void wrote(struct lnet_pass *p, struct sock_conn *c, u32 n)
 	}
 }
 
-/* L; released during the write. True: continue. */
+/* Lock held; released during the write. Returns true if the caller may write more. */
 static bool write_once(struct lnet_pass *p, struct sock_conn *c)
 {
 	struct sock_ni *sn = c->sn;
@@ -344,7 +344,10 @@ static bool write_once(struct lnet_pass *p, struct sock_conn *c)
 	return false;
 }
 
-/* L; released meanwhile. A connection has one writer, which also writes what others queue. */
+/*
+ * Lock held; releases and takes it. A connection has one writer, which also writes the messages
+ * that other threads queue.
+ */
 static void conn_write(struct lnet_pass *p, struct sock_conn *c)
 {
 	if (c->writing || c->blocked || c->state == CONN_CLOSED)
@@ -354,7 +357,7 @@ static void conn_write(struct lnet_pass *p, struct sock_conn *c)
 	while (write_once(p, c))
 		;
 	c->writing = false;
-	/* Connections of one type are used in turn. */
+	/* Connections of one type are used in rotation. */
 	if (c->state == CONN_OPEN)
 		list_move_tail(&c->set, &c->peer->conns);
 	if (c->state == CONN_CLOSED) {
@@ -450,7 +453,7 @@ static u32 frame_len(const struct sock_peer *peer, const struct lnet_att *att)
 	return LNET_KSOCK_SIZE + lnet_hdr_size(nid16) + lnet_att_len(att);
 }
 
-/* L; the peer of an attempt, created if it is new. */
+/* Lock held. Returns the peer of an attempt, and creates it if there is none. */
 static struct sock_peer *peer_of(struct sock_ni *sn, const struct lnet_att *att)
 {
 	const struct lnet_nid *nid = lnet_peer_ni_nid(att->pni);
@@ -459,7 +462,7 @@ static struct sock_peer *peer_of(struct sock_ni *sn, const struct lnet_att *att)
 	return peer ? peer : sock_peer_make(sn, nid, att->pni);
 }
 
-/* L; true: nothing is open, and the next dial is more than min_reconnect away. */
+/* [lock] True if no connection is open, and the next dial is more than min_reconnect away. */
 static bool is_backed_off(const struct sock_peer *peer)
 {
 	u64 least = READ_ONCE(sock_tun(peer->sn)->min_reconnect);
@@ -468,8 +471,9 @@ static bool is_backed_off(const struct sock_peer *peer)
 }
 
 /*
- * Lock held. Queues @att, or completes it in a long pause after failed dials. 0 or -errno. *@peerp:
- * in: the peer of the previous attempt, or NULL; out: that of @att, if it was queued.
+ * Lock held. Queues @att. If failed dials have caused a long pause, completes @att instead. 0 or
+ * -errno. *@peerp: the caller sets it to the peer of the previous attempt, or NULL. If @att was
+ * queued, the function sets it to the peer of @att.
  */
 static int queue_att(struct lnet_pass *p, struct sock_ni *sn, struct lnet_att *att,
 		     struct sock_peer **peerp)
@@ -496,7 +500,7 @@ static int queue_att(struct lnet_pass *p, struct sock_ni *sn, struct lnet_att *a
 	return 0;
 }
 
-/* L; after queueing for @peer: schedules writes, and dials if a connection is missing. */
+/* [lock] After queueing for @peer: schedules writes, and dials if a connection is missing. */
 static void queued(struct lnet_pass *p, struct sock_peer *peer)
 {
 	if (!peer)
@@ -601,7 +605,7 @@ static int seg_detach(struct sock_conn *c, struct sock_seg *s)
 	return 0;
 }
 
-/* Copies the rest of a referenced payload, so that the driver can complete the stream. */
+/* Copies the unsent bytes of a referenced payload; the copy completes the stream. */
 static int detach(struct sock_conn *c, struct lnet_att *att)
 {
 	int err = 0;
@@ -634,7 +638,7 @@ int sock_out_detach(struct lnet_pass *p, struct sock_conn *c, struct lnet_att *a
 	return 0;
 }
 
-/* No effect while a thread writes to @c; the core repeats the cancel. */
+/* Has no effect while a thread writes to @c; the core repeats the cancel. */
 static void cancel_encoded(struct lnet_pass *p, struct sock_conn *c, struct lnet_att *att)
 {
 	if (!c->writing && sock_out_detach(p, c, att, LNET_ABORTED))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Sockets of the simulator, used by the unchanged protocol code of the TCP driver. They are byte
- * streams with buffers at both ends, which lose bytes, make short counts, stall, and are reset
- * between any two bytes.
+ * Sockets of the simulator, which the unchanged protocol code of the TCP driver uses. They are byte
+ * streams with buffers at both ends. They lose bytes, read or write fewer bytes than requested,
+ * stall, and are reset between any two bytes.
  */
 #include "lnd/socklnd/sim.h"
 #include "lnd/simlnd/simlnd.h"
@@ -24,12 +24,13 @@ struct simsock_ni {
 	u8 *staging;
 };
 
-/* One end of a stream, which exists while the driver or an event references it. */
+/* One end of a stream. It exists while the driver or an event references it. */
 struct stream {
 	struct list_head link;		/* w->streams */
 	struct sim_world *w;
-	struct sock_conn *c;		/* NULL: the driver has released it */
-	struct stream *other;		/* NULL: not connected yet, or freed */
+	/* connection of this end; NULL: the driver has released it */
+	struct sock_conn *c;
+	struct stream *other;		/* remote end; NULL: not connected yet, or freed */
 	u32 refs, node, peer, rail;
 	u8 *out;			/* accepted, not delivered */
 	u32 nr_out;
@@ -50,7 +51,7 @@ static struct stream *stream_of(struct sock_conn *c)
 	return ((struct conn_io *)c->io)->s;
 }
 
-/* user.c has the same definition: ni->priv begins with struct sock_ni. */
+/* As in user.c, ni->priv begins with struct sock_ni. */
 __attribute__((weak)) struct sock_ni *sock_ni_of(struct lnet_ni *ni)
 {
 	return lnet_ni_priv(ni);
@@ -232,7 +233,10 @@ static void ack_event(struct sim_world *w, void *arg, u64 num)
 	stream_put(s);
 }
 
-/* Delivers the bytes at s->out that fit. Before a reset, flight_event() reduces their number. */
+/*
+ * Delivers the bytes at s->out that fit in the remote buffer. If a reset follows, flight_event()
+ * delivers fewer bytes.
+ */
 static u32 stream_deliver(struct stream *s, struct stream *to)
 {
 	u32 nr = min(s->nr_out, RECV_BUFFER - to->nr_in);
@@ -289,7 +293,7 @@ static void flight_event(struct sim_world *w, void *arg, u64 num)
 
 /* ---- the sockets that conn.c drives ---------------------------------------------------------- */
 
-/* The size of a read or write: @nr, or less to simulate short counts. */
+/* Returns the size of a read or write: @nr, or less to simulate short counts. */
 static u32 some(struct stream *s, u32 nr)
 {
 	if (nr > 1 && simlnd_roll(s->w, SIM_SHORT, s->rail, s->node, s->peer))
@@ -390,7 +394,10 @@ static void connected_event(struct sim_world *w, void *arg, u64 num)
 	stream_put(s);
 }
 
-/* Replies to a SYN: 0 accepts, else rejects. If the reply is lost, the dial times out. */
+/*
+ * Replies to a SYN: @err 0 accepts the connection, other values reject it. If the reply is lost,
+ * the dial times out.
+ */
 static void answer_syn(struct stream *s, int err)
 {
 	struct sim_world *w = s->w;

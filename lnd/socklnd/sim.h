@@ -7,8 +7,8 @@
 
 extern const struct lnet_lnd_ops simsock_ops;
 
-/* Resets the streams of node @node on @rail, to @peer; -1: all. */
+/* Resets the streams of node @node on @rail to node @peer; @peer -1: to all nodes. */
 void simsock_reset_node(struct sim_world *w, u32 node, s32 rail, s32 peer);
-void simsock_event_drop(sim_event_fn fn, void *arg);	/* at the end of the world */
+void simsock_event_drop(sim_event_fn fn, void *arg);	/* called when the simulation ends */
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A hash of addresses with a secret key, and with at most two entries per chain on average. */
+/* A hash table of addresses with a secret key. On average, a chain has at most two entries. */
 #include "plat.h"
 #include <lnet/hash.h>
 #include "lnd/socklnd/table.h"

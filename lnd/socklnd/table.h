@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A growing hash table of addresses. Other hosts choose these, so the hash has a secret key. */
+/*
+ * A growing hash table of addresses. Other hosts choose the addresses, so the hash has a secret
+ * key.
+ */
 #ifndef SOCKLND_TABLE_H
 #define SOCKLND_TABLE_H
 
@@ -7,7 +10,7 @@
 
 #define SOCK_TABLE_BITS 6		/* first size */
 
-/* Part of an entry; zeroed: the entry is in no table. */
+/* The table's fields in an entry. Zeroed: the entry is in no table. */
 struct sock_node {
 	struct hlist_node link;
 	u32 hash;
@@ -30,7 +33,10 @@ static inline struct hlist_head *sock_table_chain(const struct sock_table *t, u3
 {
 	return &t->heads[hash >> (32 - t->bits)];
 }
-/* May sleep (GFP_NOFS). At two entries per chain, the table grows if there is memory. */
+/*
+ * Adds an entry. May sleep (GFP_NOFS). If the table has two entries per chain, it grows if there is
+ * memory.
+ */
 void sock_table_add(struct sock_table *t, struct sock_node *node, u32 hash);
 void sock_table_del(struct sock_table *t, struct sock_node *node);	/* may be repeated */
 

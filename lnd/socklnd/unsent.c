@@ -3,7 +3,8 @@
 #include "plat.h"
 #include "lnd/socklnd/socklnd.h"
 
-#define SMALL_SIZE	2048U	/* out buffer that each connection may have */
+/* size of the out buffer that each connection may have in any case */
+#define SMALL_SIZE	2048U
 
 bool sock_unsent_take(struct sock_conn *c, u32 bytes)
 {
@@ -44,7 +45,10 @@ static u8 *large_get(struct sock_conn *c)
 	return buf;
 }
 
-/* A small buffer that has bytes stays, because the buffer of a connection does not move. */
+/*
+ * A small buffer that contains bytes is not replaced, because the buffer of a connection does not
+ * move.
+ */
 static bool may_replace(const struct sock_conn *c)
 {
 	return !c->out || (c->out_size < SOCK_OUT_SIZE && !c->nr_segs);

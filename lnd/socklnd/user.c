@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 /*
- * If the rest of a payload has not arrived, the driver reads again when it could have arrived at
- * the rate of memory reads. It waits at most QUIET_MAX_NS. Values from 12 to 200 us make no
- * measurable difference.
+ * If the last bytes of a payload have not arrived, the driver waits before the next read. It waits
+ * for the time in which the bytes could arrive at the rate of memory reads, at most QUIET_MAX_NS.
+ * Values from 12 to 200 us make no measurable difference.
  */
 #define QUIET_BYTES_PER_NS 16
 #define QUIET_MAX_NS 16000ULL
@@ -88,8 +88,9 @@ static u64 user_ni_now_ns(const struct user_ni *un)
 }
 
 /*
- * The rest of a payload (@vec) has not arrived. Each read takes the socket's lock, which arriving
- * packets also need. If both ends are on one machine, the sender waits for the lock.
+ * The last bytes of a payload (@vec) have not arrived: delays the next read. Each read takes the
+ * socket's lock, which arriving packets also need. If sender and receiver are on one machine, the
+ * sender waits for the lock.
  */
 static void look_later(struct sock_conn *c, const struct kvec *vec, unsigned int nr)
 {
@@ -136,8 +137,9 @@ static ssize_t user_io_read(struct sock_conn *c, const struct kvec *vec, unsigne
 }
 
 /*
- * A polling thread often finds nothing, so this function checks before the thread enters the core.
- * True: nothing was read. Else the bytes are where the turn would read them first; see read_vec().
+ * A polling thread often finds nothing, so this function reads before the thread enters the core.
+ * Returns true if nothing was read. Otherwise the bytes are where the turn would read them first:
+ * see read_vec().
  */
 static bool in_vain(struct user_ni *un, struct sock_conn *c)
 {
@@ -187,7 +189,7 @@ static u64 user_io_unacked(struct sock_conn *c)
 	return ioctl(user_conn(c)->poll.fd, SIOCOUTQ, &nr) || nr < 0 ? 0 : nr;
 }
 
-/* Moves the timer only to an earlier time; a tick that is too early does nothing. */
+/* Sets the timer only to an earlier time than before; a tick that is too early does nothing. */
 static void user_io_arm(struct sock_ni *sn, u64 when_ns)
 {
 	struct user_ni *un = user_ni(sn);
@@ -219,7 +221,7 @@ static const struct sock_io user_io = {
 
 /* ---- turns of the poller ---- */
 
-/* Frees the descriptor of a closed connection that was claimed. */
+/* Frees the descriptor of a closed connection that the caller has claimed. */
 static void user_conn_release(struct user_ni *un, struct sock_conn *c)
 {
 	struct user_conn *uc = user_conn(c);
@@ -230,8 +232,8 @@ static void user_conn_release(struct user_ni *un, struct sock_conn *c)
 }
 
 /*
- * L; claims a closed connection, so that only the caller releases it. Skips one that a thread still
- * writes.
+ * Lock held. Claims a closed connection, so that no other thread releases it. Skips a connection to
+ * which a thread still writes.
  */
 static struct sock_conn *user_conn_claim_closed(struct user_ni *un)
 {
@@ -251,7 +253,9 @@ static struct sock_conn *user_conn_claim_closed(struct user_ni *un)
 	return NULL;
 }
 
-/* A thread here uses @un after the last release, so user_ni_stop() waits until nr_releasing is 0.
+/*
+ * This thread uses @un after it has released the last connection, so user_ni_stop() waits until
+ * nr_releasing is 0.
  */
 void user_release_closed(struct user_ni *un)
 {
@@ -305,7 +309,7 @@ bool user_conn_ready(struct lnet_poll *poll, u32 events)
 		if (events & ~EPOLLOUT)
 			got = sock_conn_readable(&p, c, un->staging, SOCK_STAGING);
 		uc->is_ahead = false;	/* closed meanwhile */
-		/* A busy connection is not polled before others. */
+		/* If a connection is busy, the poller does not poll it before other connections. */
 		if (got && READ_ONCE(c->state) == CONN_OPEN)
 			lnet_env_poll_hot(un->env, un->shard, c->busy ? NULL : poll);
 		if (events & EPOLLOUT)
@@ -365,8 +369,8 @@ static void user_ni_fini(struct user_ni *un)
 }
 
 /*
- * Some descriptors are reserved for connections that this node dials. Accepted connections cannot
- * use them.
+ * Reserves some descriptors for connections that this node dials. Accepted connections cannot use
+ * the reserved descriptors.
  */
 static void set_caps(struct sock_ni *sn)
 {
@@ -426,7 +430,7 @@ static void user_ni_stop(struct lnet_ni *ni)
 	while (!is_last_released(un)) {
 		user_release_closed(un);
 		if (!is_last_released(un))
-			usleep(100);	/* a thread still writes, or releases */
+			usleep(100);	/* a thread still writes to a connection, or releases one */
 	}
 	user_ni_fini(un);
 }

@@ -8,10 +8,10 @@
 #include <sys/socket.h>
 #include "lnd/socklnd/addr.h"
 
-/* Watches the interface that has the NI's address. */
+/* The watch of the interface that has the NI's address. */
 struct user_link {
 	struct lnet_poll poll;		/* fd: rtnetlink socket, -1 none */
-	struct lnet_poll again;		/* fd: timer of periodic checks, -1: none */
+	struct lnet_poll again;		/* @fd: timer of periodic checks; -1: none */
 	u64 news_ns;			/* time of the last change or rtnetlink message */
 	struct lnet_ni *ni;
 	struct sock_addr addr;
@@ -25,26 +25,32 @@ struct user_ni {
 	struct sock_ni sn;		/* first; ni->priv points to it */
 	struct lnet_env *env;
 	unsigned int shard;
-	struct lnet_poll listener;	/* fd -1: none, or another NI of the address has it */
+	/* listening socket; fd -1: none, or another NI of the address has it */
+	struct lnet_poll listener;
 	struct lnet_poll timer;
 	struct user_link link;
-	u64 paused_ns;			/* accepts nothing before this time; 0: no pause [poller] */
+	/* the NI accepts no connection before this time; 0: no pause [poller] */
+	u64 paused_ns;
 	u8 *staging;
 	u64 armed_ns;			/* time of the timer; U64_MAX: not set [sn.lock] */
 	u32 nr_closed;			/* connections to release [sn.lock] */
 	u32 nr_releasing;		/* threads in user_release_closed() [sn.lock] */
-	u16 port;			/* next reserved source port; 0: not permitted */
-	u16 listen_port;		/* port of its listener, own or shared; 0: none [cfg] */
+	/* next reserved source port; 0: the process may not use reserved ports */
+	u16 port;
+	/* port of the listener that this NI owns or shares; 0: none [cfg] */
+	u16 listen_port;
 };
 
 struct user_conn {
 	struct lnet_poll poll;
 	bool releasing;			/* a thread releases it [sn.lock] */
-	u8 need;			/* request bytes it waits for; 0: any [reader] */
-	/* [reader] the turn has read into the staging memory, with result @ahead */
+	/* bytes of the request for which the connection waits; 0: any [reader] */
+	u8 need;
+	/* [reader] This turn has already read into the staging memory, with the result @ahead. */
 	bool is_ahead;
 	ssize_t ahead;
-	u64 quiet_ns;			/* [reader] not read before this time; 0: at any time */
+	/* [reader] the connection is not read before this time; 0: at any time */
+	u64 quiet_ns;
 };
 
 static inline struct user_ni *user_ni(struct sock_ni *sn)
@@ -60,7 +66,7 @@ static inline struct user_conn *user_conn(struct sock_conn *c)
 /* user.c */
 bool user_conn_ready(struct lnet_poll *poll, u32 events);
 u32 user_events_of(const struct sock_conn *c);
-/* In the poller, without a pass: frees the descriptors of closed connections. */
+/* In the poller, outside a pass. Frees the descriptors of closed connections. */
 void user_release_closed(struct user_ni *un);
 
 /* user_packets.c: for struct sock_io */
@@ -68,32 +74,33 @@ void user_packets(struct sock_conn *c, u32 *sent, u32 *lost);
 
 /* user_listen.c */
 /*
- * Configuration mutex held. Listens at the NI's address, unless another NI of that address and port
- * does. 0, or -errno, which is logged.
+ * Configuration mutex held. Listens at the address and port of the NI. If another NI already
+ * listens there, shares its listener. 0, or -errno, which is logged.
  */
 int user_listener_start(struct user_ni *un);
 /*
- * Configuration mutex held. Moves the listener to an NI that shares it. No other NI hands a
- * connection to @un any more.
+ * Configuration mutex held. Moves the listener to an NI that shares it. After the return, no other
+ * NI passes a connection to @un.
  */
 void user_listener_stop(struct user_ni *un);
-/* In its poller, when the timer has expired: ends the pause after failed accepting. */
+/* In the poller of the NI, when the timer has expired. Ends the pause after accepting failed. */
 void user_listener_turn(struct lnet_pass *p, struct user_ni *un);
 /*
- * @c waits for its request and can be read; in its poller, no lock held. True: the request is
- * incomplete, or it names another NI, which has the socket now, and @c is closed.
+ * In the poller of @c, no lock held; @c waits for its request and can be read. Returns true if the
+ * request is incomplete, or if it names another NI. In the second case that NI has the socket now,
+ * and @c is closed.
  */
 bool user_request_ready(struct lnet_pass *p, struct sock_conn *c);
 
 /* user_addr.c */
 /*
- * Returns a connecting socket, bound to the NI's address and, if permitted, a reserved port. fd or
- * -errno.
+ * Returns a connecting socket, bound to the NI's address and, if permitted, to a reserved port.
+ * Returns the descriptor or -errno.
  */
 int user_socket_dial(struct user_ni *un, const struct sock_addr *to);
 int user_socket_listen(struct user_ni *un, u16 port);
 void user_socket_options(struct user_ni *un, int fd);
-/* The connection of @fd is for small messages: limits its receive buffer. */
+/* Limits the receive buffer of @fd, because the connection is for small messages. */
 void user_socket_small(struct user_ni *un, int fd);
 
 /* link.c */

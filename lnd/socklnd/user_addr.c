@@ -4,11 +4,15 @@
 #include <netinet/tcp.h>
 #include <unistd.h>
 
-#define BACKLOG 1024	/* a long queue does not delay new ones; the system may permit less */
+/* a long queue of waiting connections, so that none is delayed; the system may limit it */
+#define BACKLOG 1024
 
 static void user_option_set_int(int fd, int level, int name, int value)
 {
-	/* Options improve speed or failure detection; none is required. */
+	/*
+	 * Sets socket options. They improve speed or failure detection, and none of them is
+	 * required.
+	 */
 	if (setsockopt(fd, level, name, &value, sizeof(value)))
 		pr_debug("socklnd: cannot set socket option %d of level %d: %s\n", name, level,
 			 strerror(errno));
@@ -38,9 +42,9 @@ void user_socket_options(struct user_ni *un, int fd)
 }
 
 /*
- * While a receive buffer grows, TCP acknowledges each burst at once, on the processor of its sender
- * and within the sender's call. A full buffer of fixed size permits no larger window until it is
- * read, so the reading thread acknowledges.
+ * While a receive buffer grows, TCP acknowledges each burst at once. It does so on the processor of
+ * the sender and within the sender's call. A full buffer of fixed size permits no larger window
+ * until it is read, so the reading thread acknowledges.
  */
 void user_socket_small(struct user_ni *un, int fd)
 {
@@ -71,8 +75,8 @@ static int bind_port(const struct user_ni *un, int fd, u16 port)
 }
 
 /*
- * Returns a connecting socket. -EADDRNOTAVAIL: no interface has the address. -EADDRINUSE: this NI
- * or another one of the address uses the port, perhaps only towards @to.
+ * Returns a connecting socket. -EADDRNOTAVAIL: no interface has the address. -EADDRINUSE: an NI of
+ * this address uses the port, perhaps only for connections to @to.
  */
 static int user_port_connect(struct user_ni *un, const struct sock_addr *to, u16 port)
 {
@@ -92,7 +96,10 @@ static int user_port_connect(struct user_ni *un, const struct sock_addr *to, u16
 	return err;
 }
 
-/* Tries reserved ports from 1023 downward, cyclically: one just used is not tried first. */
+/*
+ * Tries reserved ports from 1023 downward, cyclically, so that it does not first try a port that
+ * was just used.
+ */
 static int dial_reserved(struct user_ni *un, const struct sock_addr *to)
 {
 	unsigned int i;

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #define ACCEPTS_MAX 16		/* per turn */
-#define PAUSE_NS 20000000ULL	/* after accepting failed for lack of resources */
+#define PAUSE_NS 20000000ULL	/* pause after accepting failed for lack of resources */
 
 /* ---- accepted connections ---- */
 
@@ -51,8 +51,8 @@ static bool user_is_shortage(int err)
 }
 
 /*
- * The poller reports a waiting connection repeatedly. If no room can be made for it, the listener
- * is not polled until user_listener_turn().
+ * The poller reports a waiting connection repeatedly. If the driver cannot close another connection
+ * to accept this one, the listener is not polled until user_listener_turn().
  */
 static void pause_accepting(struct lnet_pass *p, struct user_ni *un, int err)
 {
@@ -110,7 +110,7 @@ static bool listener_ready(struct lnet_poll *poll, u32 events)
 
 /* ---- choice of the NI ---- */
 
-/* Makes the socket readable at @need bytes or at the end of the stream. */
+/* Makes the socket readable when it has @need bytes, or at the end of the stream. */
 static void await(struct user_conn *uc, int need)
 {
 	setsockopt(uc->poll.fd, SOL_SOCKET, SO_RCVLOWAT, &need, sizeof(need));
@@ -118,7 +118,8 @@ static void await(struct user_conn *uc, int need)
 }
 
 /*
- * Moves the socket, of which nothing was read, from @c to @other under a new descriptor. Closes @c.
+ * Moves the socket from @c to @other under a new descriptor, and closes @c. No byte of the socket
+ * was read.
  */
 static void user_socket_move(struct lnet_pass *p, struct sock_conn *c, struct sock_ni *other)
 {
@@ -195,7 +196,10 @@ static void user_listen_report(const struct lnet_ni *ni, u16 port, int err)
 		pr_err("socklnd: %s: cannot listen on port %u: %s\n", nid, port, strerror(-err));
 }
 
-/* Another NI of this address and port, with the listener or without; NULL: none. */
+/*
+ * Returns another NI of this address and port, either with the listener (@listening) or without;
+ * NULL: none.
+ */
 static struct user_ni *user_ni_sharer(struct user_ni *un, bool listens)
 {
 	const struct lnet_ni *mine = un->sn.ni;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Number of lost packets of a connection, as its kernel counts them. This is a separate file
- * because it needs linux/tcp.h, which cannot be included together with netinet/tcp.h.
+ * Returns the number of lost packets of a connection, as the kernel counts them. This is a separate
+ * file because it needs linux/tcp.h, which cannot be included together with netinet/tcp.h.
  */
 #include "lnd/socklnd/user.h"
 #include <linux/tcp.h>
 
-/* Retransmissions that the peer reports as duplicates are not counted as lost. */
+/* Does not count a retransmission as lost if the peer reports a duplicate. */
 void user_packets(struct sock_conn *c, u32 *sent, u32 *lost)
 {
 	struct tcp_info is = { 0 };

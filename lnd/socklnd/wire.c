@@ -3,7 +3,7 @@
 #include "plat.h"
 #include "wire.h"
 
-/* The magic of a query for the acceptor's version; it is also that of the HELLO. */
+/* The magic of a query for the acceptor's version; the HELLO has the same magic. */
 #define ACR_QUERY_MAGIC LNET_HELLO_MAGIC
 #define HELLO_PREFIX 8U		/* magic and version */
 
@@ -137,7 +137,7 @@ unsigned int lnet_hello_encode(u8 *buf, const struct lnet_hello *hello)
 	return hello3_encode(w, hello);
 }
 
-/* Decodes magic and version, with which all layouts begin. */
+/* Decodes the magic and the version, with which all formats begin. */
 static enum lnet_hello_what hello_prefix(struct lnet_hello *hello, const u8 *buf)
 {
 	const struct lnet_wire_hello3 *w = (const struct lnet_wire_hello3 *)buf;
@@ -179,7 +179,7 @@ static void hello3_decode(struct lnet_hello *hello, const struct lnet_wire_hello
 	hello->ctype = order32(w->ctype, swapped);
 }
 
-/* Addresses behind a HELLO of version 2 or 3 are ignored, but none may be zero. */
+/* Ignores the addresses behind a HELLO of version 2 or 3, but rejects an address of zero. */
 static enum lnet_hello_what hello3_ips(const struct lnet_hello *hello, const u8 *buf,
 				       unsigned int len, unsigned int *need)
 {
@@ -327,7 +327,10 @@ static bool pair_set(u64 pair[2], u64 c1, u64 c2)
 	return true;
 }
 
-/* Adds a third cookie to two (the higher first): a range, if all three are consecutive. */
+/*
+ * Adds a third cookie to two cookies (the higher one first). If all three are consecutive, they
+ * become a range.
+ */
 static bool two_merge(u64 pair[2], u64 cookie)
 {
 	u64 hi = pair[0], lo = pair[1];
