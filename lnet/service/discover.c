@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Discovery of one peer: when to ping it and when to push to it, how its info is stored, and the
- * pause after a failure. Requests wait for the first round only, and only if discovery_wait is set.
+ * Discovery of one peer: when to ping the peer and when to push to it, how to store its info, and
+ * the pause after a failure. Requests wait only for the first round, and only if discovery_wait is
+ * set.
  */
 #include <lnet/hash.h>
 #include "base/base.h"
@@ -9,12 +10,13 @@
 #include "topology/topology.h"
 #include "service/service.h"
 
-#define RETRY_NS	((u64)NSEC_PER_SEC)	/* pause after a failure, doubling up to */
+/* pause after a failure; doubles up to RETRY_MAX_NS */
+#define RETRY_NS	((u64)NSEC_PER_SEC)
 #define RETRY_MAX_NS	(60 * (u64)NSEC_PER_SEC)
 #define AGAIN_NS	((u64)NSEC_PER_MSEC)	/* pause if a pool is empty */
 /* least time between two pings that pushes of a peer cause */
 #define DOUBT_NS	(100 * (u64)NSEC_PER_MSEC)
-#define LIST_SHORT	512U	/* longest list that is accepted beyond lists_budget */
+#define LIST_SHORT	512U	/* longest list that is accepted if lists_budget is used up */
 
 static const u8 edges[LNET_NR_DISC_STATES][LNET_NR_DISC_STATES] = {
 #define STATE(s)
@@ -42,7 +44,7 @@ static void tell_waiters(struct lnet_peer *peer, int status)
 	struct lnet_disc_ask *ask, *next;
 
 	if (peer->deleted)
-		status = -ECANCELED;	/* another entry may have the NID */
+		status = -ECANCELED;	/* another peer entry may have the NID now */
 	list_for_each_entry_safe(ask, next, &peer->disc.waiters, wait)
 		lnet_disc_ask_over(ask, status);
 }
@@ -60,13 +62,19 @@ static bool disc_is_wanted(const struct lnet_peer *peer)
 	return peer->disc.want_ping || lnet_push_needed(peer);
 }
 
-/* Earliest time of the next ping or push. With d->rail, the entry first waits for the proofs. */
+/*
+ * Returns the earliest time of the next ping or push. With d->rail, the peer entry first waits for
+ * the proofs.
+ */
 static u64 not_before_ns(const struct lnet_disc *d)
 {
 	return d->rail ? max(d->next_ns, d->prove_by_ns) : d->next_ns;
 }
 
-/* Ends the round. If first pings of listed NIDs are in flight, waits until prove_by_ns at most. */
+/*
+ * Ends the round. If first pings of listed NIDs are in flight, waits for them, at most until
+ * prove_by_ns.
+ */
 static void disc_end_round(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	struct lnet_disc *d = &peer->disc;
@@ -80,7 +88,10 @@ static void disc_end_round(struct lnet_pass *p, struct lnet_peer *peer)
 		round_over(p, peer, d->status);
 }
 
-/* Nothing is in flight. Sets the timer for a ping or push that is wanted, or ends the round. */
+/*
+ * Nothing is in flight. If a ping or push is wanted, sets the timer for it; otherwise ends the
+ * round.
+ */
 static void disc_idle(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	struct lnet_disc *d = &peer->disc;
@@ -95,7 +106,10 @@ static void disc_idle(struct lnet_pass *p, struct lnet_peer *peer)
 		disc_end_round(p, peer);
 }
 
-/* False: not yet. The rate limit of the node applies, unless a user or requests wait. */
+/*
+ * Returns false if @peer must wait for the rate limit of the node. The rate limit does not apply if
+ * a user or requests wait for @peer.
+ */
 static bool has_turn(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	struct lnet_disc *d = &peer->disc;
@@ -107,7 +121,10 @@ static bool has_turn(struct lnet_pass *p, struct lnet_peer *peer)
 	return p->now_ns >= d->next_ns;
 }
 
-/* Returns half of the pause to all of it, so peers that fail together are not retried together. */
+/*
+ * Returns a random pause between half of the nominal pause and all of it. So peers that fail
+ * together are not retried together.
+ */
 static u64 disc_pause_ns(struct lnet_pass *p, const struct lnet_disc *d)
 {
 	u64 ns = lnet_doubled(RETRY_NS, d->fails, RETRY_MAX_NS);
@@ -148,7 +165,8 @@ void lnet_disc_step(struct lnet_pass *p, struct lnet_peer *peer)
 		lnet_merge_due(p, peer);
 	} else if (d->pushing || peer->session_busy || peer->session_state == SESSION_PINGING ||
 		   peer->session_state == SESSION_OPENING) {
-		return;			/* its end calls this function again */
+		/* the end of the operation in flight calls this function again */
+		return;
 	} else if (disc_is_wanted(peer) && p->now_ns >= not_before_ns(d) && has_turn(p, peer)) {
 		go(p, peer);
 	} else {
@@ -203,14 +221,16 @@ bool lnet_disc_ping_done(struct lnet_pass *p, struct lnet_peer *peer, struct lne
 
 	if (!err)
 		err = op->sbuf ? lnet_disc_take(p, peer, op->sbuf, op->mlength, false) : -ENOMEM;
-	if (err == -EMSGSIZE) {		/* pings again with more room, once without pause */
+	/* the reply was truncated: requests more bytes, the first time without a pause */
+	if (err == -EMSGSIZE) {
 		if (d->fails)
 			lnet_disc_failed(p, peer, err);
 		else
 			d->fails = 1;
 		d->want_ping = 1;
 	} else if (err) {
-		d->want_ping |= d->known;	/* after a reply, the peer would not push */
+		/* a ping is needed: after a reply, the peer would not push its info */
+		d->want_ping |= d->known;
 		lnet_disc_failed(p, peer, err);
 	} else {
 		d->fails = 0;
@@ -229,7 +249,10 @@ bool lnet_disc_learns(const struct lnet *ln, u32 features)
 	return READ_ONCE(ln->tun.discovery) && (features & both) == both;
 }
 
-/* Also true for an equal info if NIDs were ignored, or discovery was switched here since. */
+/*
+ * Returns true if the info is to be merged. An info equal to the stored one is merged again if NIDs
+ * were ignored, or if discovery was switched on or off here since.
+ */
 static bool is_news(const struct lnet_peer *peer, u32 features, u64 hash)
 {
 	const struct lnet_disc *d = &peer->disc;
@@ -275,14 +298,14 @@ int lnet_disc_take(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_sbuf
 	if (rc == -EPROTO)
 		return rc;
 	if (rc == -EMSGSIZE && len >= LNET_INFO_BYTES)
-		rc = 0;			/* the node does not use the rest */
+		rc = 0;			/* not an error: the node does not use the missing bytes */
 	if (pushed && !(pi.features & LNET_FEAT_MULTI_RAIL))
 		return -EOPNOTSUPP;
 	d->size = pi.size;
 	/*
-	 * A list with a lower sequence than the stored one. In a reply: a push was received after
-	 * the ping was sent, and is newer. In a push: it is late, or the peer has restarted; a ping
-	 * finds out which.
+	 * The list has a lower sequence than the stored list. If a reply contains it, a push was
+	 * received after the ping was sent, and the push is newer. If a push contains it, the push
+	 * is late, or the peer has restarted. A ping finds out which.
 	 */
 	if ((pushed ? d->known : d->overtaken) && (s32)(pi.seq - d->seq) < 0) {
 		if (pushed)
@@ -299,7 +322,9 @@ int lnet_disc_take(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_sbuf
 	d->overtaken |= pushed;
 	if (!is_news(peer, pi.features, lnet_hash_bytes(data->data, len, 1)))
 		return 0;
-	/* Each short list has room, so the node learns peers with few NIDs at any time. */
+	/*
+	 * A short list is always accepted, so the node can learn peers with few NIDs at any time.
+	 */
 	if (list_size(data) > LIST_SHORT && READ_ONCE(p->ln->disc.list_bytes) + list_size(data) >
 						    READ_ONCE(p->ln->tun.lists_budget)) {
 		lnet_count(p->sh, lists_denied);

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Requests of programs to discover a NID. Each waits until the peer with the NID ends a round, and
- * has one callback. If that peer is removed, the request waits for the peer that has the NID then.
+ * Requests of programs to discover a NID. Each request has one callback, and waits until the peer
+ * with the NID ends a round. If that peer is removed, the request waits for the peer that has the
+ * NID then.
  */
 #include "shard/shard.h"
 #include "topology/topology.h"
 #include "service/service.h"
 
-#define ROUNDS	3U	/* times the transaction timeout: ping, merge and push */
+/* longest wait, as a multiple of the transaction timeout: for ping, merge and push */
+#define ROUNDS	3U
 #define MAX_NS	(180 * (u64)NSEC_PER_SEC)
-#define SLICE	32U	/* peers, and callbacks, in one visit of the worker */
+#define SLICE	32U	/* number of peers, and of callbacks, in one visit of the worker */
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
-/* Any lock may be held. @ask waits for no peer. The worker calls its done() with @status. */
+/*
+ * Any lock may be held. @ask no longer waits for a peer: the worker calls ask->done() with @status.
+ */
 static void end_with(struct lnet_disc_ask *ask, int status)
 {
 	struct lnet *ln = ask->ln;
@@ -40,7 +44,7 @@ void lnet_disc_ask_over(struct lnet_disc_ask *ask, int status)
 
 /* ---- waiting --------------------------------------------------------------------------------- */
 
-/* [sh] @ask waits for @peer. False: @ask was cancelled. */
+/* [sh] Makes @ask wait for @peer. False: @ask was cancelled. */
 static bool waiter_enqueue(struct lnet_disc_ask *ask, struct lnet_peer *peer)
 {
 	struct lnet_discovery *d = &ask->ln->disc;
@@ -52,7 +56,7 @@ static bool waiter_enqueue(struct lnet_disc_ask *ask, struct lnet_peer *peer)
 		return false;
 	}
 	ask->peer = peer;
-	/* @asked is in order of by_ns. */
+	/* d->waiting is sorted by by_ns. */
 	for (before = d->waiting.prev; before != &d->waiting; before = before->prev)
 		if (list_entry(before, struct lnet_disc_ask, link)->by_ns <= ask->by_ns)
 			break;
@@ -63,7 +67,7 @@ static bool waiter_enqueue(struct lnet_disc_ask *ask, struct lnet_peer *peer)
 	return true;
 }
 
-/* [sh] 0: @ask waits; 1: there is nothing to wait for; -errno: @ask cannot wait */
+/* [sh] Returns 0 if @ask waits, 1 if @ask need not wait, or -errno if @ask cannot wait. */
 static int waiter_join(struct lnet_pass *p, struct lnet_disc_ask *ask, struct lnet_peer *peer)
 {
 	if (READ_ONCE(p->ln->stopping))
@@ -80,7 +84,7 @@ static int waiter_join(struct lnet_pass *p, struct lnet_disc_ask *ask, struct ln
 	return 0;
 }
 
-/* No lock held. Finds or makes the peer with the NID, and waits for it or ends @ask. */
+/* No lock held. Finds or creates the peer with the NID. Then @ask waits for this peer, or ends. */
 static void seek(struct lnet_pass *p, struct lnet_disc_ask *ask)
 {
 	struct lnet_peer_ni *pni = lnet_peer_ni_want(p->ln, &ask->nid, NULL);
@@ -118,7 +122,10 @@ int lnet_disc_ask(struct lnet *ln, struct lnet_disc_ask *ask)
 
 /* ---- cancelling ------------------------------------------------------------------------------ */
 
-/* Stops waiting for @peer, to which the caller has a reference. False: @ask did not wait for it. */
+/*
+ * Makes @ask stop waiting for @peer, to which the caller has a reference. False: @ask did not wait
+ * for @peer.
+ */
 static bool leave_peer(struct lnet_disc_ask *ask, struct lnet_peer *peer)
 {
 	struct lnet *ln = ask->ln;
@@ -169,7 +176,7 @@ bool lnet_disc_ask_cancel(struct lnet_disc_ask *ask)
 
 /* ---- the worker ------------------------------------------------------------------------------ */
 
-/* Returns a peer for which a request has waited too long, with a reference; NULL: none. */
+/* Returns a peer with a request that has waited too long, with a reference; NULL: none. */
 static struct lnet_peer *next_late(struct lnet_discovery *d, u64 now_ns)
 {
 	struct lnet_disc_ask *ask;
@@ -231,7 +238,7 @@ void lnet_disc_ask_work(struct lnet_pass *p)
 		lnet_peer_put(peer);
 	}
 	for (nr = 0; nr < SLICE && (ask = waiter_take_ended(d)); nr++) {
-		/* Its peer was removed: waits for the peer that has the NID now. */
+		/* The peer of the request was removed: waits for the peer that has the NID now. */
 		if (ask->status == -ECANCELED && !READ_ONCE(ask->left) && p->now_ns < ask->by_ns &&
 		    !READ_ONCE(p->ln->stopping))
 			seek(p, ask);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Checks of gateways: the node pings each gateway over one common net after the other.
- *
- * The reply contains the status of each interface of the router, and whether the router forwards.
- * lnet/topology/gateway.c stores these. The ping also shows the router that nodes use it. Without a
- * reply, the router's interfaces on that net are unresponsive. Between two checks, failures of the
- * path to a router (health.c) make its paths unusable, and a message from it marks it as up again.
+ * Checks of gateways. The node pings each gateway over one common net after another. The reply
+ * contains the status of each interface of the router, and whether the router forwards.
+ * lnet/topology/gateway.c stores these. The ping also shows the router that nodes use it. If no
+ * reply is received, the router's interfaces on that net are unresponsive. Between two checks,
+ * failures of the path to a router (health.c) make the paths through the router unusable. A message
+ * from the router marks it as up again.
  */
 #include "base/base.h"
 #include "shard/shard.h"
@@ -17,7 +17,7 @@
 #define NETS_MAX	LNET_MAX_NIS
 /* first pause between checks of a router that is not fully up */
 #define AGAIN_NS	((u64)NSEC_PER_SEC)
-/* checks are switched off: interval of tests whether they are on */
+/* if checks are switched off: interval of tests whether they were switched on */
 #define IDLE_NS		(10 * (u64)NSEC_PER_SEC)
 #define SOON_NS		(10 * (u64)NSEC_PER_MSEC)
 
@@ -40,7 +40,7 @@ static int gateway_notify(struct lnet *ln, const struct lnet_peer_ni *pni, u32 n
 		gw->notified_s = when_s;
 		list_for_each_entry(hop, &gw->pni->peer->pnis, link)
 			hop->gw = up ? LNET_GW_UP : LNET_GW_DOWN;
-		if (up)		/* if down, the next check is not expedited */
+		if (up)		/* a router that is reported as down is not checked earlier */
 			lnet_gateway_check_by(&p, gw, p.now_ns + SOON_NS);
 	}
 	lnet_leave(&p);
@@ -65,7 +65,10 @@ int lnet_route_notify(struct lnet *ln, const struct lnet_nid *gateway, bool up, 
 
 /* ---- checking -------------------------------------------------------------------------------- */
 
-/* The best path to the router on @net; NULL: its interfaces there are removed or replaced. */
+/*
+ * Returns the best path to the router on @net. NULL: the router's interfaces on @net were removed
+ * or replaced.
+ */
 static struct lnet_path *path_on(const struct lnet_gateway *gw, u32 net)
 {
 	struct lnet_path *path, *best = NULL;
@@ -82,7 +85,10 @@ static struct lnet_path *path_on(const struct lnet_gateway *gw, u32 net)
 	return best;
 }
 
-/* Lists the nets with a path to the router, in the order of its interfaces. Returns how many. */
+/*
+ * Lists the nets with a path to the router, in the order of the router's interfaces. Returns their
+ * number.
+ */
 static unsigned int nets_of(const struct lnet_gateway *gw, u32 *nets)
 {
 	const struct lnet_peer_ni *hop;
@@ -99,7 +105,8 @@ static unsigned int nets_of(const struct lnet_gateway *gw, u32 *nets)
 
 /*
  * Returns the pause before the next check of a router that is not fully up. A check may cause the
- * router to report an interface as up, so the pause is short. Equal replies double it.
+ * router to report an interface as up, so the first pause is short. Each reply that equals the last
+ * one doubles the pause.
  */
 static u64 again_ns(const struct lnet_gateway *gw)
 {
@@ -107,8 +114,9 @@ static u64 again_ns(const struct lnet_gateway *gw)
 }
 
 /*
- * Discovers the router like any peer: learns its NIDs and pushes ours, so that it pushes changes.
- * Repeats this if its info has changed, a check has failed, or the router may have restarted.
+ * Discovers the router like any peer: learns its NIDs, and pushes the NIDs of this node, so that
+ * the router pushes changes. Repeats this if the router's info has changed, a check has failed, or
+ * the router may have restarted.
  */
 static void meet(struct lnet_pass *p, struct lnet_gateway *gw)
 {
@@ -169,8 +177,8 @@ static bool gateway_check(struct lnet_pass *p, struct lnet_gateway *gw, struct l
 
 /*
  * Returns the pause before the next check of a router on @nr nets. Each net has one check per
- * interval; all nets of a new router are checked at once, one after the other. After a rejection,
- * the router is checked until it replies, even if checks are switched off.
+ * interval. All nets of a new router are checked at once, one after another. After a rejection, the
+ * router is checked until it replies, even if checks are switched off.
  */
 static u64 gateway_pause_ns(const struct lnet_gateway *gw, unsigned int nr, u64 every_ns)
 {
@@ -238,7 +246,7 @@ bool lnet_gateway_stop(struct lnet_gateway *gw)
 
 /* ---- begin and end --------------------------------------------------------------------------- */
 
-/* All shards locked. Sets the state as a gateway of each interface of @peer. */
+/* All shards locked. Sets the gateway state of each interface of @peer. */
 static void router_mark(struct lnet_peer *peer, u8 state)
 {
 	struct lnet_peer_ni *pni;
@@ -285,7 +293,7 @@ bool lnet_gateway_put(struct lnet_gateway *gw)
 	if (!lnet_gateway_stop(gw))
 		return false;
 	lnet_shards_lock_all(ln);
-	busy = gw->busy;	/* a message may have started the timer again */
+	busy = gw->busy;	/* a message may have started the timer of the gateway again */
 	if (!busy) {
 		lnet_timer_cancel(&ln->shard[0].wheel, &gw->timer);
 		list_del_init(&gw->link);

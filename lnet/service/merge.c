@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Changes peer entries as ping infos require: adds and removes NIDs, and merges two entries of one
- * node. A NID that is unknown, or that another entry has, must be proven first (prove.c).
- * Configuration wins. If something is busy, the worker retries later.
+ * Changes peer entries as ping infos require: adds and removes NIDs, and merges two peer entries of
+ * one node. If a NID is unknown or another peer entry has it, the NID must be proven first
+ * (prove.c). The configuration overrides ping infos. If an interface or peer is in use, the worker
+ * retries later.
  */
 #include "shard/shard.h"
 #include "topology/topology.h"
@@ -10,9 +11,9 @@
 #include "service/service.h"
 #include "shard/trace.h"
 
-#define FEW_NIDS	4U	/* NIDs that each peer may have in any case */
+#define FEW_NIDS	4U	/* number of NIDs that each peer may always have */
 
-/* cfg_mutex held. One ping info, and the peer entry into which it is merged. */
+/* cfg_mutex held. A ping info, and the peer entry into which it is merged. */
 struct merge {
 	struct lnet_pass *p;
 	struct lnet *ln;
@@ -22,10 +23,10 @@ struct merge {
 	u32 len;
 	struct lnet_pinginfo pi;
 	struct lnet_listing *list;
-	bool same_host;			/* the peer is on this host: may list 127.x.y.z */
-	bool late;			/* last attempt to change what is busy */
-	bool busy;			/* a change was not possible now */
-	bool partial;			/* another entry keeps a listed NID, or none has it */
+	bool same_host;			/* the peer is on this host, and may list 127.x.y.z */
+	bool late;			/* last attempt to change an interface that is in use */
+	bool busy;			/* a change failed because an interface is in use */
+	bool partial;			/* a listed NID stays in another entry, or in none */
 	u8 full;			/* enum lnet_full: why NIDs were ignored */
 };
 
@@ -42,9 +43,9 @@ static const struct lnet_pinginfo_ni *listed(const struct merge *m, const struct
 }
 
 /*
- * [sh] Applies an advertised status, as stock LNet does. DOWN reduces health; UP as the first
- * status sets full health. UP after DOWN adds the same amount again, since this report needs no
- * test by pings. An interface that is no longer listed is down.
+ * [sh] Applies an advertised status, as stock LNet does. DOWN reduces the health. UP sets full
+ * health if it is the first status. UP after DOWN restores the reduction, since this report needs
+ * no test by pings. An interface that is no longer listed is down.
  */
 static void pni_said(struct merge *m, struct lnet_peer_ni *pni)
 {
@@ -107,8 +108,8 @@ static void pni_hide(struct merge *m, struct lnet_peer_ni *pni)
 }
 
 /*
- * Hides interfaces that are not listed; with @all, all interfaces. The primary one stays.
- * Interfaces of a router stay if routes name them.
+ * Unlists interfaces that the info does not list; with @all, unlists all interfaces. The primary
+ * interface stays. An interface of a router stays if a route names it.
  */
 static void shed(struct merge *m, bool all)
 {
@@ -140,7 +141,10 @@ static struct lnet_peer_ni *next_hidden(struct lnet_peer *peer, struct lnet_peer
 	return NULL;
 }
 
-/* [sh] True if no path to @pni is in use or carries routed paths; lnet_routes_sync() ends those. */
+/*
+ * [sh] True if no path to @pni is in use, and none is the first-hop path of routed paths.
+ * lnet_routes_sync() ends routed paths.
+ */
 static bool merge_pni_is_idle(const struct lnet_peer_ni *pni)
 {
 	const struct lnet_path *path;
@@ -183,7 +187,10 @@ static void rename_to(struct merge *m, struct lnet_peer *peer, const struct lnet
 	lnet_leave(m->p);
 }
 
-/* The first interface of @peer that stays and is not @nid; or NULL. */
+/*
+ * Returns the first interface of @peer that is not to be removed, and whose NID is not @nid; or
+ * NULL.
+ */
 static struct lnet_peer_ni *another(const struct lnet_peer *peer, const struct lnet_nid *nid)
 {
 	struct lnet_peer_ni *pni;
@@ -194,7 +201,9 @@ static struct lnet_peer_ni *another(const struct lnet_peer *peer, const struct l
 	return NULL;
 }
 
-/* True if the peer may take @nid from @from. The rules are those of stock LNet. */
+/*
+ * True if @nid may move from the peer entry @from to the peer. The rules are those of stock LNet.
+ */
 static bool merge_may_take(const struct merge *m, const struct lnet_peer *from,
 			   const struct lnet_nid *nid)
 {
@@ -206,7 +215,7 @@ static bool merge_may_take(const struct merge *m, const struct lnet_peer *from,
 	return false;
 }
 
-/* True for a NID that cannot be pinged: no path reaches it, and nothing was received from it. */
+/* True if a NID cannot be pinged: no path reaches it, and nothing was received from it. */
 static bool is_alias(struct merge *m, struct lnet_peer_ni *pni)
 {
 	bool is;
@@ -219,8 +228,8 @@ static bool is_alias(struct merge *m, struct lnet_peer_ni *pni)
 
 /*
  * True if @nid is on a remote net and its peer is a configured gateway. A gateway does not forward
- * to its own NIDs, so they cannot be pinged. The node believes the list of a configured gateway,
- * except for a NID from which a message was received.
+ * to its own NIDs, so these cannot be pinged. The node accepts the list of a configured gateway
+ * without proof, except for a NID from which a message was received.
  */
 static bool is_gateways(struct merge *m, const struct lnet_nid *nid)
 {
@@ -249,8 +258,9 @@ static bool any_given(const struct merge *m, const struct lnet_peer *owner)
 }
 
 /*
- * True if @owner, which has the listed @nid, is the node that sent the info. A NID that cannot be
- * pinged is an alias: it moves if another NID of @owner was proven, or if @owner has no other.
+ * True if @owner, which has the listed @nid, is the node that sent the info. If @nid cannot be
+ * pinged, it is an alias. An alias moves if another NID of @owner was proven, or if @owner has no
+ * other NID.
  */
 static bool is_same_node(struct merge *m, const struct lnet_peer *owner,
 			 const struct lnet_nid *nid)
@@ -275,8 +285,8 @@ static bool all_its(struct merge *m, const struct lnet_peer *from)
 }
 
 /*
- * Moves @nid from @from to the peer. If @nid is the primary NID of @from, all its NIDs move if each
- * is known to be of the same node. Else another NID becomes its primary NID.
+ * Moves @nid from @from to the peer. If @nid is the primary NID of @from, all NIDs of @from move if
+ * each is known to belong to the same node. Otherwise another NID becomes the primary NID of @from.
  */
 static void merge_move_nid(struct merge *m, struct lnet_peer *from, const struct lnet_nid *nid)
 {
@@ -317,7 +327,10 @@ static void nid_ignored(struct merge *m, unsigned int nr)
 	lnet_leave(m->p);
 }
 
-/* An alias needs no proof. Without this bound, the aliases of many peers could fill the memory. */
+/*
+ * Bounds the aliases, because an alias needs no proof. Without this bound, the aliases of many
+ * peers could fill the memory.
+ */
 static bool has_many_nids(const struct lnet *ln)
 {
 	return READ_ONCE(ln->nr_nids) >= READ_ONCE(ln->tun.peers_max);
@@ -349,7 +362,7 @@ bool lnet_merge_has_room(const struct lnet_peer *peer)
 	       !((peer->disc.full & LNET_FULL_ALIASES) && has_many_nids(peer->ln));
 }
 
-/* No peer has @nid. If it can be pinged, it has a separate peer entry until it is proven. */
+/* No peer has @nid. If @nid can be pinged, it has a separate peer entry until it is proven. */
 static int add_unknown(struct merge *m, const struct lnet_nid *nid)
 {
 	u32 net = lnet_nid_net(nid);
@@ -419,7 +432,7 @@ static int merge_add_nid(struct merge *m, const struct lnet_nid *nid)
 	return err;
 }
 
-/* Removes aliases that can be pinged now: they are added again when they are proven. */
+/* Removes aliases that can be pinged now. They are added again when they are proven. */
 static void aliases_hide(struct merge *m)
 {
 	struct lnet_peer_ni *pni, *next = NULL;
@@ -439,8 +452,8 @@ static void aliases_hide(struct merge *m)
 /* ---- one info -------------------------------------------------------------------------------- */
 
 /*
- * Chooses the peer entry for the NIDs: the one that has the primary NID, if it is the same node and
- * the configuration allows it.
+ * Chooses the peer entry for the NIDs. This is the entry that has the primary NID, if it is the
+ * same node and the configuration permits it.
  */
 static void choose_record(struct merge *m)
 {
@@ -459,8 +472,9 @@ static void choose_record(struct merge *m)
 }
 
 /*
- * Ignored NIDs are retried: soon if the peer loses others, else when there is room. The bounds
- * are those of the peer into which the list is merged.
+ * Ignored NIDs are retried. If the peer loses other NIDs, the retry is soon; otherwise it waits
+ * until the limits permit more NIDs. The limits are those of the peer into which the list is
+ * merged.
  */
 static void note_full(struct merge *m)
 {

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Merges in the worker: it merges one list of NIDs after another, each peer's at most once per
- * merge_pause. If something is busy, it retries later.
+ * Merges lists of NIDs in the worker, one list after another. Each peer has at most one merge per
+ * merge_pause. If something is in use, the worker retries later.
  */
 #include <lnet/hash.h>
 #include "shard/shard.h"
 #include "topology/topology.h"
 #include "service/service.h"
 
-#define VISITS		32U	/* most peers in one visit of the worker */
+#define VISITS		32U	/* number of peers that one visit of the worker merges at most */
 #define AGAIN_NS	((u64)NSEC_PER_MSEC)	/* pause before a retry */
 #define BURST		8U	/* lists of one peer that are merged without a pause */
 
-/* [sh] Returns when the list in @d may be merged; 0: now. If a peer sends many lists, they wait. */
+/*
+ * [sh] Returns the time at which the list in @d may be merged; 0: now. The lists of a peer that
+ * sends many wait.
+ */
 static u64 turn_ns(const struct lnet *ln, const struct lnet_disc *d)
 {
 	u64 burst_ns = BURST * READ_ONCE(ln->tun.merge_pause);
@@ -23,9 +26,9 @@ static u64 turn_ns(const struct lnet *ln, const struct lnet_disc *d)
 }
 
 /*
- * [sh] True if the merge of @data may be retried, which is until merge_by_ns. Then @data waits in
- * @d, unless a newer list waits there. @full: the merge ignored NIDs because of a limit. The retry
- * reads them again, so merge_pause delays it.
+ * [sh] Returns true if the merge of @data may be retried, which is permitted until merge_by_ns.
+ * Then @data waits in @d, unless a newer list waits there. @full: the merge ignored NIDs because of
+ * a limit. A retry reads these NIDs again, so merge_pause delays it.
  */
 static bool try_again(struct lnet_pass *p, struct lnet_disc *d, struct lnet_sbuf *data, u32 len,
 		      bool full)
@@ -43,8 +46,8 @@ static bool try_again(struct lnet_pass *p, struct lnet_disc *d, struct lnet_sbuf
 }
 
 /*
- * [sh] @err: result of the merge; @left: some interfaces still have to be removed; @to: the peer
- * entry into which the info was merged. True: visit @peer again.
+ * [sh] Ends a merge. @err: its result; @left: some interfaces still have to be removed; @to: the
+ * peer entry into which the info was merged. Returns true if the worker must visit @peer again.
  */
 static bool merged(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_sbuf *data, u32 len,
 		   int err, bool left, const struct lnet_peer *to)
@@ -75,8 +78,9 @@ static bool merged(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_sbuf
 }
 
 /*
- * [none] The info of @from was merged into @to. If the merge also removed the peer entry @from, @to
- * inherits its discovery state. The worker then retries an unfinished merge for @to.
+ * No lock held. The info of @from was merged into @to. If the merge also removed the peer entry
+ * @from, @to inherits the discovery state of @from. The worker then retries an unfinished merge for
+ * @to.
  */
 static void handed_over(struct lnet_pass *p, struct lnet_peer *from, struct lnet_peer *to,
 			struct lnet_sbuf *data, u32 len, int err)
@@ -95,7 +99,10 @@ static void handed_over(struct lnet_pass *p, struct lnet_peer *from, struct lnet
 	lnet_leave(p);
 }
 
-/* Merges the list of @peer. The caller holds a reference to @peer. True: visit it again. */
+/*
+ * Merges the list of @peer. The caller holds a reference to @peer. Returns true if the worker must
+ * visit @peer again.
+ */
 static bool merge_visit_peer(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	struct lnet_disc *d = &peer->disc;
@@ -139,7 +146,10 @@ static bool merge_visit_peer(struct lnet_pass *p, struct lnet_peer *peer)
 	return again;
 }
 
-/* Takes the first peer that is due off the queue. The caller owns its reference. NULL: none. */
+/*
+ * Removes the first peer that is due from the queue. The caller receives the queue's reference.
+ * NULL: none is due.
+ */
 static struct lnet_peer *next_due(struct lnet_discovery *d, u64 now_ns)
 {
 	struct lnet_peer *peer = NULL, *at;
@@ -155,7 +165,10 @@ static struct lnet_peer *next_due(struct lnet_discovery *d, u64 now_ns)
 	return peer;
 }
 
-/* Queues @peer with the caller's reference. False: it was queued; that reference is dropped. */
+/*
+ * Queues @peer with the caller's reference. False: @peer was already queued, and that reference is
+ * dropped.
+ */
 static bool todo_add(struct lnet *ln, struct lnet_peer *peer, u64 when_ns)
 {
 	struct lnet_discovery *d = &ln->disc;
@@ -185,7 +198,7 @@ void lnet_merge_due(struct lnet_pass *p, struct lnet_peer *peer)
 		lnet_count(p->sh, merges_delayed);
 }
 
-/* Returns when the worker is needed next; U64_MAX: the queues are empty. */
+/* Returns when the worker must run next; U64_MAX: the queues are empty. */
 static u64 next_todo_ns(struct lnet_discovery *d)
 {
 	struct lnet_peer *peer;
@@ -200,7 +213,9 @@ static u64 next_todo_ns(struct lnet_discovery *d)
 	return ns;
 }
 
-/* Only tries the mutex: its owner may run in this thread, and may be waiting for the worker. */
+/*
+ * Only tries to lock the mutex. Its owner may run in this thread, or may be waiting for the worker.
+ */
 void lnet_merge_work(struct lnet_pass *p)
 {
 	struct lnet *ln = p->ln;

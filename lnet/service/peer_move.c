@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Peers that move: to another shard, or as interfaces of another peer. */
+/* Moves a peer to another shard, or moves its interfaces to another peer. */
 #include "plat.h"
 #include <lnet/env.h>
 #include <lnet/lnd.h>
@@ -34,7 +34,7 @@ static void timer_move(struct lnet_timer *t, struct lnet_shard *from, struct lne
 		lnet_timer_set(&to->wheel, t, when_ns);
 }
 
-/* Moves the timer of @path, and its place in the queue for a recovery ping. */
+/* Moves the timer of @path, and the entry of @path in the queue for recovery pings. */
 static void path_move(struct lnet_path *path, struct lnet_shard *from, struct lnet_shard *to)
 {
 	timer_move(&path->timer, from, to);
@@ -62,7 +62,7 @@ static void pni_rehome(struct lnet_peer_ni *pni, struct lnet_peer *to)
 
 /*
  * All shards locked. Moves all interfaces of the dynamically created @from to @to, and removes
- * @from from the peer list. Returns how many references to @from the caller must drop.
+ * @from from the peer list. Returns the number of references to @from that the caller must drop.
  */
 static unsigned int peer_rehome(struct lnet_peer *from, struct lnet_peer *to)
 {
@@ -86,7 +86,7 @@ static unsigned int peer_rehome(struct lnet_peer *from, struct lnet_peer *to)
 	return nr;
 }
 
-/* Timers may have moved to @sh: leaving it updates the wake-up of the worker. */
+/* Timers may have moved to @sh. Leaving @sh updates the wake-up of its worker. */
 static void announce_timers(struct lnet_shard *sh)
 {
 	struct lnet_pass p;
@@ -134,7 +134,10 @@ int lnet_peer_pin_shard(struct lnet_peer *peer, bool wait)
 	return idle ? 0 : -EBUSY;
 }
 
-/* If @from is a router or behind routers, it must stay in shard 0: moves @to there. 0, -EBUSY */
+/*
+ * If @from is a router or a peer behind routers, its interfaces must stay in shard 0. So moves @to
+ * to shard 0. 0, -EBUSY
+ */
 static int anchor_as(const struct lnet_peer *from, struct lnet_peer *to, bool wait)
 {
 	const struct lnet_peer_ni *pni;
@@ -147,7 +150,10 @@ static int anchor_as(const struct lnet_peer *from, struct lnet_peer *to, bool wa
 	return 0;
 }
 
-/* All shards locked. Moves one interface of the idle @from, which keeps others. 1, or 0: none. */
+/*
+ * All shards locked. Moves one interface of the idle @from, which keeps other interfaces. Returns
+ * 1, or 0 if nothing was moved.
+ */
 static unsigned int pni_take(struct lnet_peer *from, struct lnet_peer *to,
 			     const struct lnet_nid *nid)
 {
@@ -165,7 +171,10 @@ static unsigned int pni_take(struct lnet_peer *from, struct lnet_peer *to,
 	return 0;
 }
 
-/* @to is the merge target of peers whose target was @from, if it can gain NIDs by discovery. */
+/*
+ * @to becomes the merge target of peers whose merge target was @from, if @to can gain NIDs by
+ * discovery.
+ */
 static void merges_move(struct lnet_peer *from, struct lnet_peer *to)
 {
 	struct lnet *ln = to->ln;

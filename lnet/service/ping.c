@@ -9,7 +9,7 @@
 #include "service/service.h"
 
 #define RECOVERY_SINK 48
-#define INFO_SEQ 24		/* offset of the sequence number in an info of this node */
+#define INFO_SEQ 24		/* offset of the sequence number in a ping info */
 
 /* ---- replies --------------------------------------------------------------------------------- */
 
@@ -22,7 +22,7 @@ static u32 own_features(const struct lnet *ln)
 	return lnet_router_announced(ln) ? features : features | LNET_FEAT_RTE_DISABLED;
 }
 
-/* Drained interfaces are included only with @all. */
+/* Collects the interfaces to list. Includes drained interfaces only with @all. */
 static unsigned int ping_nis_collect(struct lnet *ln, struct lnet_pinginfo_ni *nis,
 				     unsigned int max, bool all)
 {
@@ -40,7 +40,7 @@ static unsigned int ping_nis_collect(struct lnet *ln, struct lnet_pinginfo_ni *n
 	return nr;
 }
 
-/* True if an interface is drained and another one is up: stock peers need a shorter info. */
+/* True if one interface is drained and another is up: stock peers then need a shorter info. */
 static bool has_less(const struct lnet *ln)
 {
 	const struct lnet_ni *ni;
@@ -54,7 +54,7 @@ static bool has_less(const struct lnet *ln)
 	return drained && up;
 }
 
-/* Returns a reference; NULL: no memory. */
+/* Composes a ping info. Returns it with a reference; NULL: no memory. */
 static struct lnet_sbuf *compose(struct lnet *ln, u32 seq, bool all)
 {
 	struct lnet_pinginfo_ni *nis = kcalloc(LNET_MAX_NIS, sizeof(*nis), GFP_KERNEL);
@@ -74,7 +74,10 @@ static struct lnet_sbuf *compose(struct lnet *ln, u32 seq, bool all)
 	return c;
 }
 
-/* 1: the info equals @said, so there is no change to advertise. -ENOMEM */
+/*
+ * Returns 1 if the info equals @said, so that there is no change to advertise; 0 if not; or
+ * -ENOMEM.
+ */
 static int is_same(struct lnet *ln, const struct lnet_sbuf *said, bool all)
 {
 	struct lnet_sbuf *c = compose(ln, ln->ping_seq, all);
@@ -111,7 +114,8 @@ bool lnet_ping_rebuild(struct lnet *ln)
 		return false;
 	}
 	list_for_each_entry(ni, &ln->nis, link)
-		if (!ni->since_seq)	/* this info is the first one that lists it */
+		/* the next info is the first info that lists the interface */
+		if (!ni->since_seq)
 			WRITE_ONCE(ni->since_seq, ln->ping_seq + 1);
 	spin_lock(&ln->ping_lock);
 	swap(ln->ping_info, c[0]);
@@ -143,7 +147,7 @@ struct lnet_sbuf *lnet_ping_info_for(struct lnet *ln, const struct lnet_peer *pe
 	return c;
 }
 
-/* [sh] This router received the ping @rx: nodes use the interface that received it. */
+/* [sh] This router has received the ping @rx. So other nodes use the interface that received it. */
 static void ni_pinged(struct lnet_pass *p, const struct lnet_rx *rx)
 {
 	struct lnet_ni *ni = rx->ni;
@@ -171,10 +175,10 @@ enum lnet_verdict lnet_ping_reply(struct lnet_pass *p, struct lnet_rx *rx,
 		return LNET_SKIP;
 	}
 	/*
-	 * A peer with the exactly-once extension requests a multiple of LNET_PINGINFO_MIN for
-	 * discovery only. Its first such ping counts as proof that it has our info, if its own
-	 * info is unknown: no push can have reached it. A later ping may be a duplicate whose reply
-	 * the peer ignores.
+	 * A peer with the exactly-once extension requests a multiple of LNET_PINGINFO_MIN only for
+	 * discovery. If the info of the peer is unknown, no push can have reached the peer. So its
+	 * first such ping counts as proof that it will have our info. A later ping may be a
+	 * duplicate whose reply the peer ignores.
 	 */
 	if (!(len % LNET_PINGINFO_MIN) && !at && len >= c->len && !d->known && !d->advertised_seq)
 		d->advertised_seq = lnet_ping_info_seq(c);

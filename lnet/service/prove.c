@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Proves listed NIDs: the node pings each NID that a peer lists. It adds the NID to the peer only
+ * Proves listed NIDs. The node pings each NID that a peer lists, and adds the NID to the peer only
  * if the reply lists the peer as well. Otherwise any peer could take the NID of another peer.
  */
 #include "base/base.h"
@@ -9,44 +9,46 @@
 #include "xfer/xfer.h"
 #include "service/service.h"
 
-#define FEW		8U	/* most pings in flight for the list of one peer */
+#define FEW		8U	/* maximum of pings in flight for the list of one peer */
 #define RETRY_NS	((u64)NSEC_PER_SEC)	/* pause; each failure doubles it */
-/* longest pause if a message was ever received from the NID */
+/* longest pause between pings of a NID from which a message was ever received */
 #define KNOWN_MAX_NS	(60 * (u64)NSEC_PER_SEC)
-/* how often to check whether a message was received from the NID */
+/* interval of checks whether a message was received from the NID */
 #define CHECK_NS	(5 * (u64)NSEC_PER_SEC)
-/* interval of pings for the list of one peer, after the first max_interfaces of them */
+/* interval of pings for the list of one peer, after the first max_interfaces pings */
 #define PING_NS		((u64)NSEC_PER_SEC)
 /* longest time that a discovery round waits for the first pings */
 #define ROUND_NS	(500 * (u64)NSEC_PER_MSEC)
-/* extra bytes of the requested length: by them ping.c sees that the ping is no discovery */
+/* extra bytes of the requested length, which show ping.c that the ping is not for discovery */
 #define NOT_DISCOVERY	4U
-#define VISITS		32U	/* most replies that one visit of the worker evaluates */
+#define VISITS		32U	/* maximum of replies that one visit of the worker evaluates */
 
-/* A listed NID. Protected by cfg_mutex, except for @over and @reply. */
+/* A listed NID that needs a proof. Protected by cfg_mutex, except for @over and @reply. */
 struct lnet_proof {
-	struct list_head link;		/* in the list of its peer */
-	struct list_head over;		/* [disc lock] in ln->disc.proved after the ping */
-	struct lnet_peer *peer;		/* lists @nid; referenced during a ping */
+	struct list_head link;		/* in the list of the proofs of @peer */
+	/* [disc lock] in ln->disc.proved after the ping has ended */
+	struct list_head over;
+	struct lnet_peer *peer;		/* the peer that lists @nid; referenced during a ping */
 	struct lnet_nid nid;
-	/* ping in flight; proven; rejected, as the last reply did not list @peer */
+	/* @pinged: a ping is in flight. @rejected: the last reply did not list @peer. */
 	u8 pinged, proven, rejected;
 	u8 wanted;			/* the current info of @peer needs this proof */
 	u8 paid;			/* the rate limit has counted the next ping already */
-	u8 fails;			/* failed pings in a row, capped */
-	u64 next_ns, pinged_ns;		/* no ping before; time of the last ping */
+	u8 fails;			/* number of failed pings in a row, bounded */
+	u64 next_ns, pinged_ns;		/* earliest time of the next ping; time of the last ping */
 	struct lnet_sbuf *reply;	/* [disc lock] info in the reply, referenced; or NULL */
 	u32 len;
 };
 
-/* The listed NIDs of a peer that are not merged yet. Bound: max_interfaces. */
+/* The listed NIDs of a peer that are not merged yet, at most max_interfaces of them. */
 struct lnet_proofs {
 	struct lnet_peer *peer;
 	struct list_head list;		/* [cfg] struct lnet_proof */
 	struct lnet_timer timer;	/* [sh] */
-	struct lnet_sbuf *info;		/* [cfg] the info that lists them; NULL: none */
+	struct lnet_sbuf *info;		/* [cfg] the info that lists the NIDs; NULL: none */
 	u32 len, nr, nr_pinged;		/* [cfg] */
-	u64 next_ping_ns;		/* [cfg] time of the next ping at one per PING_NS */
+	/* [cfg] time of the next ping, if one is sent per PING_NS */
+	u64 next_ping_ns;
 };
 
 unsigned int lnet_nids_max(const struct lnet *ln)
@@ -143,7 +145,7 @@ static void info_set(struct lnet_proofs *all, struct lnet_sbuf *info, u32 len)
 	all->len = len;
 }
 
-/* A proof stays while its ping is in flight; the worker frees the proof when the ping has ended. */
+/* A proof is not freed while its ping is in flight. The worker frees it when the ping has ended. */
 void lnet_proofs_end(struct lnet_peer *peer, struct lnet_sbuf *info, u32 len)
 {
 	struct lnet_proofs *all = peer->disc.proofs;
@@ -171,7 +173,7 @@ bool lnet_proofs_open(const struct lnet_peer *peer)
 
 /* ---- pings ----------------------------------------------------------------------------------- */
 
-/* Under [sh] of the peer entry that has the NID. The worker evaluates the reply later. */
+/* Runs under the lock of the peer entry that has the NID. The worker evaluates the reply later. */
 static void proof_ping_done(struct lnet_pass *p, struct lnet_op *op)
 {
 	struct lnet_discovery *d = &p->ln->disc;
@@ -200,7 +202,10 @@ static bool proof_ping(struct lnet_pass *p, struct lnet_proofs *all, struct lnet
 	lnet_enter_peer(p, all->peer);
 	size = clamp(all->peer->disc.size, LNET_PINGINFO_MIN, LNET_INFO_BYTES);
 	lnet_enter_pni(p, pni);
-	/* Only another peer named @pni, and @pni never sent a message: no recovery pings. */
+	/*
+	 * If only another peer has named @pni, and @pni never sent a message, sends no recovery
+	 * pings to @pni.
+	 */
 	if (pni->peer->claimer && !pni->last_rx_ns && pni->status == LNET_PNI_STATUS_NONE)
 		pni->status = LNET_PNI_STATUS_DOWN;
 	op = lnet_paths_live(pni) ? lnet_op_control(p, pni, LNET_OP_GET, 0) : NULL;
@@ -225,7 +230,9 @@ static bool proof_ping(struct lnet_pass *p, struct lnet_proofs *all, struct lnet
 	return true;
 }
 
-/* True if a message was received from the NID after the last ping: the next ping may succeed. */
+/*
+ * True if a message was received from the NID after the last ping. Then the next ping may succeed.
+ */
 static bool is_heard(struct lnet *ln, const struct lnet_proof *f)
 {
 	struct lnet_peer_ni *pni = lnet_peer_ni_lookup(ln, &f->nid);
@@ -236,8 +243,9 @@ static bool is_heard(struct lnet *ln, const struct lnet_proof *f)
 }
 
 /*
- * Returns a random time from half of the pause to the pause, which doubles with each failure. The
- * longest pause is KNOWN_MAX_NS, or max_recovery_ping_interval if the NID never sent a message.
+ * Returns a random time between half of the pause and the pause. The pause doubles with each
+ * failure. The longest pause is KNOWN_MAX_NS, or max_recovery_ping_interval if the NID never sent a
+ * message.
  */
 static u64 proof_pause_ns(struct lnet_pass *p, const struct lnet_proof *f)
 {
@@ -250,7 +258,10 @@ static u64 proof_pause_ns(struct lnet_pass *p, const struct lnet_proof *f)
 	return ns - lnet_disc_random(p->ln, ns / 2);
 }
 
-/* [none] True if requests or a user wait for the round: then its pings ignore the rate limit. */
+/*
+ * No lock held. Returns true if requests or a user wait for the discovery round. The pings of such
+ * a round ignore the rate limit.
+ */
 static bool round_is_awaited(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	bool is;
@@ -261,7 +272,9 @@ static bool round_is_awaited(struct lnet_pass *p, struct lnet_peer *peer)
 	return is;
 }
 
-/* [none] Makes the worker visit @peer. If @changed, the worker also merges the info again. */
+/*
+ * No lock held. Makes the worker visit @peer. If @changed, the worker also merges the info again.
+ */
 static void merge_again(struct lnet_pass *p, struct lnet_peer *peer, bool changed)
 {
 	struct lnet_proofs *all = peer->disc.proofs;
@@ -281,8 +294,8 @@ static void merge_again(struct lnet_pass *p, struct lnet_peer *peer, bool change
 }
 
 /*
- * Returns when the next ping for the list of this peer may be sent; 0: now. So a peer whose lists
- * change all the time causes few pings.
+ * Returns when the next ping for the list of this peer may be sent; 0: now. This limit lets a peer
+ * whose lists change all the time cause only few pings.
  */
 static u64 share_ns(const struct lnet_proofs *all)
 {
@@ -291,7 +304,9 @@ static u64 share_ns(const struct lnet_proofs *all)
 	return all->next_ping_ns < burst_ns ? 0 : all->next_ping_ns - burst_ns;
 }
 
-/* Pings the NID of @f if the ping is due. Returns when to try again; U64_MAX: needs no timer. */
+/*
+ * Pings the NID of @f if the ping is due. Returns when to try again; U64_MAX: no timer is needed.
+ */
 static u64 try_one(struct lnet_pass *p, struct lnet_proofs *all, struct lnet_proof *f)
 {
 	if (f->proven || f->pinged || !f->wanted)
@@ -301,10 +316,12 @@ static u64 try_one(struct lnet_pass *p, struct lnet_proofs *all, struct lnet_pro
 	if (p->now_ns < f->next_ns)
 		return min(f->next_ns, p->now_ns + CHECK_NS);
 	if (all->nr_pinged >= FEW)
-		return U64_MAX;		/* the end of a ping in flight tries again */
+		/* when a ping in flight ends, this function is called again */
+		return U64_MAX;
 	if (p->now_ns < share_ns(all))
 		return share_ns(all);
-	if (!f->paid && !round_is_awaited(p, f->peer)) { /* counts against the node's rate limit */
+	/* the ping counts against the rate limit */
+	if (!f->paid && !round_is_awaited(p, f->peer)) {
 		f->paid = 1;
 		f->next_ns = max(f->next_ns, lnet_disc_rate_limit(p->ln, p->now_ns));
 	}
@@ -375,7 +392,7 @@ static bool lists_peer(struct lnet *ln, const struct lnet_peer *peer, const stru
 	return does;
 }
 
-/* @reply: the info of the node that has the NID; NULL: no reply. */
+/* @reply: the ping info of the node that has the NID; NULL: no reply was received. */
 static void evaluate(struct lnet_pass *p, struct lnet_peer *peer, struct lnet_proof *f,
 		     const struct lnet_sbuf *reply, u32 len)
 {

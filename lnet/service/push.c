@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Pushes: to which peers this node pushes its ping info, and when; and the handling of received
- * pushes. A change is pushed to one peer after another, first to those heard from recently.
+ * Pushes: selects the peers to which this node pushes its ping info, schedules the pushes, and
+ * processes received pushes. A change is pushed to one peer after another. Peers from which a
+ * message was received recently are the first.
  */
 #include "base/base.h"
 #include "shard/shard.h"
@@ -11,13 +12,17 @@
 #include "service/service.h"
 
 #define SLICE		128U	/* peers that the worker visits in one slice */
-#define PAUSE_NS	((u64)NSEC_PER_MSEC)	/* between two slices of a walk */
-#define BURST		32U	/* pings and pushes that may be sent without a pause */
-#define LATER		10U	/* times push_delay: peers not heard from recently */
+#define PAUSE_NS	((u64)NSEC_PER_MSEC)	/* pause between two slices of a walk */
+#define BURST		32U	/* number of pings and pushes that the rate limit permits at once */
+/* factor of push_delay for peers from which nothing was received recently */
+#define LATER		10U
 
 /* ---- which peers ----------------------------------------------------------------------------- */
 
-/* Returns the sequence that @peer has. A stock peer also needs a push of an info that it pinged. */
+/*
+ * Returns the sequence of our info that @peer has. A stock peer that has pinged an info also needs
+ * a push of it.
+ */
 static u32 seq_known(const struct lnet_peer *peer)
 {
 	const struct lnet_disc *d = &peer->disc;
@@ -66,7 +71,7 @@ static void pushed(struct lnet_pass *p, struct lnet_op *op)
 	lnet_disc_step(p, peer);
 }
 
-/* [sh] The interface that the ping used; NULL: its local NI has failed, or is drained. */
+/* [sh] Returns the interface that the ping used; NULL: its local NI has failed, or is drained. */
 static struct lnet_peer_ni *pinged_at(const struct lnet_peer *peer)
 {
 	struct lnet_peer_ni *pni;
@@ -88,9 +93,9 @@ static bool may_carry(const struct lnet_path *path, const struct lnet_peer *peer
 }
 
 /*
- * [sh] Returns the best path over an NI that the peer knows, if there is an NI that it does not
- * know; NULL: any path. The peer attributes a push from an unknown NI to an unknown node, and the
- * NI that could prove the opposite may be removed at once.
+ * [sh] If this node has an NI that the peer does not know, returns the best path over an NI that
+ * the peer knows. Otherwise returns NULL: any path may be used. The peer attributes a push from an
+ * unknown NI to an unknown node. The NI that could prove the opposite may be removed at once.
  */
 static struct lnet_path *known_path(const struct lnet_peer *peer)
 {
@@ -130,7 +135,7 @@ bool lnet_push_send(struct lnet_pass *p, struct lnet_peer *peer)
 	op->done = pushed;
 	/*
 	 * The first push uses the two interfaces of the ping, because the peer has an entry for
-	 * that NID of this node. If the push fails, it uses any path.
+	 * that NID of this node. If the first push fails, the next one uses any path.
 	 */
 	if (first || known) {
 		op->binding = first ? LNET_BIND_FIRST : LNET_BIND_SOURCE;
@@ -160,9 +165,9 @@ u64 lnet_disc_rate_limit(struct lnet *ln, u64 now_ns)
 }
 
 /*
- * True if @peer must be pinged because its NIDs were not learned while discovery was off. After
- * discovery is switched on, this includes peers that advertised it as off: they may have changed.
- * It also includes peers that pinged this node and were not pinged.
+ * True if @peer must be pinged, because discovery was off and the NIDs of @peer were not learned.
+ * This also applies to peers that advertised discovery as off before it was switched on here: they
+ * may have changed. It also applies to peers that pinged this node and were not pinged.
  */
 static bool is_learned_late(const struct lnet_peer *peer)
 {
@@ -176,9 +181,9 @@ static bool is_learned_late(const struct lnet_peer *peer)
 }
 
 /*
- * [sh] Schedules the ping or push of @peer, unless its timer is set, also for a pause after a
- * failure. Without @rest, only if @peer was heard from recently. @rest: also peers heard from only
- * after their first visit.
+ * [sh] Schedules the ping or push of @peer, unless its timer is set, for example for a pause after
+ * a failure. Without @rest, does so only if a message of @peer was received recently. With @rest,
+ * also does so for peers that sent a message only after their first visit.
  */
 static void time_set(struct lnet_pass *p, struct lnet_peer *peer, bool rest)
 {
@@ -202,7 +207,10 @@ static void time_set(struct lnet_pass *p, struct lnet_peer *peer, bool rest)
 	lnet_disc_step(p, peer);
 }
 
-/* Visits all peers twice, recently heard ones first. Returns when to continue; U64_MAX: done. */
+/*
+ * Visits all peers twice: first those from which a message was received recently. Returns when to
+ * continue; U64_MAX: the walk is complete.
+ */
 static u64 push_walk(struct lnet_pass *p)
 {
 	struct lnet_discovery *d = &p->ln->disc;
@@ -240,8 +248,8 @@ static u64 push_walk(struct lnet_pass *p)
 }
 
 /*
- * The worker calls this function, and so does a thread that waits until a configuration change is
- * complete. Because of @walk_taken, only one of them visits the peers.
+ * The worker calls this function. A thread that waits until a configuration change is complete also
+ * calls it. @walk_taken ensures that only one of them visits the peers.
  */
 void lnet_push_work(struct lnet_pass *p)
 {
@@ -329,7 +337,10 @@ struct reached {
 	bool (*is)(const struct lnet_peer *peer);
 };
 
-/* [sh] True if @peer may send to the NI, accepts a push over another NI, and passes r->is(). */
+/*
+ * [sh] True if @peer may send to the NI, accepts a push over another NI, and r->is() returns true
+ * for it.
+ */
 static bool is_reached(struct lnet_peer *peer, void *arg)
 {
 	const struct reached *r = arg;
@@ -377,7 +388,10 @@ void lnet_push_taken(struct lnet_pass *p, struct lnet_rx *rx)
 		return;
 	lnet_count(p->sh, pushes_received);
 	if (unlikely(rx->claimed)) {
-		/* No gateway sent the push, so it may be forged: pings the peer if it is known. */
+		/*
+		 * The push was not received from a gateway, so it may be forged. If the peer is
+		 * known, pings it.
+		 */
 		if (d->known)
 			lnet_disc_doubt(p, d);
 		lnet_disc_step(p, peer);

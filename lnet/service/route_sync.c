@@ -31,7 +31,10 @@ void lnet_route_retire(struct lnet_route *route)
 	lnet_shards_unlock_all(ln);
 }
 
-/* cfg_mutex held. No path has @route. False: not ended, as a check of its router is in flight. */
+/*
+ * cfg_mutex held. Ends @route, which has no path. False: not ended, because a check of the gateway
+ * is in flight.
+ */
 static bool route_end(struct lnet_route *route)
 {
 	struct lnet_gateway *gw = route->gw;
@@ -49,8 +52,8 @@ static bool route_end(struct lnet_route *route)
 }
 
 /*
- * Attempts that wait for credits of removed paths choose another path. @force: drivers also
- * complete their attempts, and attempts that await replies fail if they may be retried.
+ * Makes attempts that wait for credits of removed paths choose another path. With @force, drivers
+ * also complete their attempts. Attempts that await replies then fail if they may be retried.
  */
 static void leave_gone(struct lnet *ln, bool force)
 {
@@ -62,9 +65,9 @@ static void leave_gone(struct lnet *ln, bool force)
 }
 
 /*
- * As leave_gone() without @force, but in slices: the worker may not wait for a long walk. Paths
- * through routers are in shard 0. @marked: paths were removed since the last call. True: no
- * attempt waits for credits of these paths.
+ * Like leave_gone() without @force, but works in slices, because the worker may not wait for a long
+ * walk. Paths through routers are in shard 0. @marked: paths were removed since the last call.
+ * Returns true if no attempt waits for credits of removed paths.
  */
 static bool walk_gone(struct lnet *ln, bool marked)
 {
@@ -80,7 +83,10 @@ static bool walk_gone(struct lnet *ln, bool marked)
 	return over;
 }
 
-/* Frees removed paths that are idle, and removed routes without paths. True: none is left. */
+/*
+ * Frees removed paths that are idle, and removed routes without paths. Returns true if no removed
+ * path or route is left.
+ */
 static bool routes_reap(struct lnet *ln, void *arg)
 {
 	struct lnet_route *route;
@@ -122,7 +128,10 @@ void lnet_routes_leave_hop(struct lnet_peer_ni *hop)
 
 /* ---- routers whose peer entries were merged -------------------------------------------------- */
 
-/* Moves @route to the gateway @to. If @to has a route to the same net, the worse one is removed. */
+/*
+ * Moves @route to the gateway @to. If @to already has a route to the same net, the worse of the two
+ * routes is removed.
+ */
 static void take_route(struct lnet_route *route, struct lnet_gateway *to)
 {
 	struct lnet_route *other, *worse = route;
@@ -157,7 +166,10 @@ static void gateway_merge(struct lnet_gateway *from, struct lnet_gateway *to)
 	}
 }
 
-/* cfg_mutex held. False: not merged, as a check of a router is in flight. */
+/*
+ * cfg_mutex held. Merges two gateways. False: not merged, because a check of one of them is in
+ * flight.
+ */
 static bool gateways_merge(struct lnet *ln)
 {
 	struct lnet_gateway *gw, *next, *first;
@@ -168,7 +180,8 @@ static bool gateways_merge(struct lnet *ln)
 		if (first == gw)
 			continue;
 		gateway_merge(gw, first);
-		all &= lnet_gateway_put(gw);	/* false: retried after the check in flight */
+		/* false: retried when the check in flight has ended */
+		all &= lnet_gateway_put(gw);
 	}
 	return all;
 }
@@ -205,8 +218,8 @@ int lnet_paths_add(struct lnet_peer_ni *pni)
 }
 
 /*
- * cfg_mutex held. As lnet_routes_sync(), for one peer whose interfaces have changed, or that is
- * Multi-Rail now.
+ * cfg_mutex held. Does the work of lnet_routes_sync() for one peer whose interfaces have changed,
+ * or that is multi-rail now.
  */
 static void sync_peer(struct lnet_peer *peer)
 {
@@ -245,7 +258,7 @@ void lnet_routes_sync(struct lnet *ln)
 	if (unwanted || !list_empty(&ln->routes->dying)) {
 		if (walk_gone(ln, marked))
 			routes_reap(ln, NULL);
-		routes_job_schedule(ln); /* another route may need a path there */
+		routes_job_schedule(ln); /* another route may need a path to a freed interface */
 	}
 }
 
@@ -268,7 +281,9 @@ u64 lnet_routes_next_ns(const struct lnet *ln)
 	return ln->routes ? READ_ONCE(ln->routes->job_ns) : U64_MAX;
 }
 
-/* Only tries the mutex: its owner may run in this thread, and may be waiting for the worker. */
+/*
+ * Only tries to lock the mutex. Its owner may run in this thread, or may be waiting for the worker.
+ */
 void lnet_routes_work(struct lnet_pass *p)
 {
 	struct lnet *ln = p->ln;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Session negotiation with a peer: a ping queries its features, then follows a session open
- * request. Discovery uses the reply to the ping too. This file also sends the low-water mark.
+ * Session negotiation with a peer. A ping queries the features of the peer; a session open request
+ * follows. Discovery also uses the reply to the ping. This file also sends the low-water mark.
  */
 #include <lnet/wire.h>
 #include "base/base.h"
@@ -10,12 +10,13 @@
 #include "xfer/xfer.h"
 #include "service/service.h"
 
-/* pause before negotiation is retried without a reply; each failure doubles it */
+/* pause after a negotiation without a reply, before the retry; each failure doubles it */
 #define CONTACT_RETRY_NS 1000000000ULL
 #define CONTACT_RETRY_MAX_NS 60000000000ULL
 
 /*
- * @negotiated: the requests have a full transaction timeout, like requests that wait for credits.
+ * Releases the requests that wait for a session. @negotiated: from now on they have a full
+ * transaction timeout, like requests that wait for credits.
  */
 static void session_release_waiting(struct lnet_pass *p, struct lnet_peer *peer, bool negotiated)
 {
@@ -27,7 +28,7 @@ static void session_release_waiting(struct lnet_pass *p, struct lnet_peer *peer,
 
 		lnet_op_release(p, op, negotiated);
 	}
-	/* These waited for room in the window of an expired session. */
+	/* These requests waited for a place in the window of an expired session. */
 	list_splice_init(&peer->winwait, &waiting);
 	while (!list_empty(&waiting)) {
 		struct lnet_op *op = list_first_entry(&waiting, struct lnet_op, link);
@@ -38,9 +39,9 @@ static void session_release_waiting(struct lnet_pass *p, struct lnet_peer *peer,
 }
 
 /*
- * No session for now: requests follow stock rules, and negotiation is retried later. During the
- * retry, requests to a peer with the exactly-once extension wait: their connections may be those of
- * a node that has restarted since.
+ * There is no session for now. Requests follow the rules of stock LNet, and the negotiation is
+ * retried later. During the retry, requests to a peer with the exactly-once extension wait. Their
+ * connections may belong to a node that has restarted since.
  */
 static void set_plain(struct lnet_pass *p, struct lnet_peer *peer, bool answered)
 {
@@ -59,7 +60,9 @@ static void plain(struct lnet_pass *p, struct lnet_peer *peer, bool answered)
 	session_release_waiting(p, peer, answered);
 }
 
-/* Negotiation could not start: releases the waiting requests with a full transaction timeout. */
+/*
+ * The negotiation could not start: releases the waiting requests with a full transaction timeout.
+ */
 static void plain_at_once(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	set_plain(p, peer, false);
@@ -69,7 +72,7 @@ static void plain_at_once(struct lnet_pass *p, struct lnet_peer *peer)
 static void session_request_done(struct lnet_pass *p, struct lnet_op *op);
 static void session_ping_done(struct lnet_pass *p, struct lnet_op *op);
 
-/* [sh] Makes a GET of the core to @peer. NULL: a pool is empty, or there is no path. */
+/* [sh] Creates a GET of the core to @peer. NULL: a pool is empty, or there is no path. */
 static struct lnet_op *control_get(struct lnet_pass *p, struct lnet_peer *peer, u32 portal,
 				   u64 match_bits)
 {
@@ -86,7 +89,10 @@ static struct lnet_op *control_get(struct lnet_pass *p, struct lnet_peer *peer, 
 	return op;
 }
 
-/* [sh] One ping or session open request to a peer at a time. False: a pool is empty, or no path. */
+/*
+ * [sh] Sends a ping or session open request; only one of these is in flight to a peer. False: a
+ * pool is empty, or there is no path.
+ */
 static bool ask_ping(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	struct lnet_op *op = control_get(p, peer, LNET_PORTAL_RESERVED, LNET_PING_MATCHBITS);
@@ -122,8 +128,8 @@ static bool session_request(struct lnet_pass *p, struct lnet_peer *peer)
 /* ---- a session in doubt ---------------------------------------------------------------------- */
 
 /*
- * Requests use the existing session; those that wait for room in the window continue to wait.
- * @negotiated: as for lnet_op_release()
+ * Requests use the existing session. Requests that wait for a place in the window continue to wait.
+ * @negotiated: see lnet_op_release().
  */
 static void release_waiting(struct lnet_pass *p, struct lnet_peer *peer, bool negotiated)
 {
@@ -134,7 +140,7 @@ static void release_waiting(struct lnet_pass *p, struct lnet_peer *peer, bool ne
 		lnet_op_release(p, list_first_entry(&waiting, struct lnet_op, link), negotiated);
 }
 
-/* No reply: the session stays in doubt. A later request causes the next check. */
+/* No reply was received: the session stays in doubt. A later request causes the next check. */
 static void still_in_doubt(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	peer->session_next_ns = p->now_ns + READ_ONCE(p->ln->tun.min_recovery_ping_interval);
@@ -144,15 +150,15 @@ static void still_in_doubt(struct lnet_pass *p, struct lnet_peer *peer)
 /* ---- replies --------------------------------------------------------------------------------- */
 
 /*
- * The sender needs another session, even if the receiver still has the window: rule 4. Requests of
- * the old session keep their IDs, and end as usual.
+ * The sender needs another session, even if the receiver still has the window of the old one:
+ * exactly-once rule 4. Requests of the old session keep their IDs, and end as usual.
  */
 static bool is_useless(const struct lnet_pass *p, const struct lnet_peer *peer)
 {
 	return lnet_window_stuck(&peer->tx) || lnet_window_is_unresponsive(p, &peer->tx);
 }
 
-/* @hold_ms: the hold time in the session open request. */
+/* Begins a session. @hold_ms: the hold time from the session open request. */
 static void session_begin(struct lnet_pass *p, struct lnet_peer *peer, u64 session_id, u32 W,
 			  u64 instance, u32 hold_ms)
 {
@@ -169,8 +175,9 @@ static void session_begin(struct lnet_pass *p, struct lnet_peer *peer, u64 sessi
 }
 
 /*
- * True if @op was not sent before its deadline, and requests wait. On a long path a connection may
- * take longer than one attempt timeout, and the requests could not be sent without it either.
+ * True if @op was not sent before its deadline, and requests wait. On a long path, connecting may
+ * take longer than one attempt timeout. The waiting requests also need the connection, so they
+ * could not be sent earlier.
  */
 static bool never_left(const struct lnet_pass *p, const struct lnet_op *op)
 {
@@ -196,7 +203,7 @@ static void session_request_done(struct lnet_pass *p, struct lnet_op *op)
 			plain(p, peer, false);
 			/*
 			 * Later requests do not wait for the next session open request, which may
-			 * take an attempt timeout: exactly-once rule 2.
+			 * take an attempt timeout: see exactly-once rule 2.
 			 */
 			peer->plain_before = 1;
 		}
@@ -278,7 +285,8 @@ void lnet_session_negotiate(struct lnet_pass *p, struct lnet_peer *peer)
 			release_waiting(p, peer, true);
 	} else if (peer->session_state == SESSION_UNKNOWN && peer->disc.known &&
 		   !peer->session_busy) {
-		greet(p, peer);		/* its features are known: no ping is needed */
+		/* the features of the peer are known, so no ping is needed */
+		greet(p, peer);
 	} else {
 		lnet_session_set_state(peer, SESSION_PINGING);
 		if (!peer->session_busy && !ask_ping(p, peer))
@@ -288,7 +296,10 @@ void lnet_session_negotiate(struct lnet_pass *p, struct lnet_peer *peer)
 
 /* ---- advertising the low-water mark: exactly-once.md rule 9 ---------------------------------- */
 
-/* If requests wait for room in the window, checks the session, which leads to another one. */
+/*
+ * If requests wait for a place in the window, checks the session. The check leads to another
+ * session.
+ */
 static void another_session(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	if (list_empty(&peer->winwait) || peer->deleted || READ_ONCE(p->ln->stopping))
