@@ -13,11 +13,11 @@
 #include "service/service.h"
 #include "manage/manage.h"
 
-#define SLICE	128U	/* peers in one visit of the worker after a link is up */
+#define SLICE	128U	/* number of peers that the worker visits at a time after a link is up */
 
 /*
- * The link of @ni is up: a walk expedites recovery of the paths to all peers. A walk in progress
- * starts again at the first peer. If @ni was removed, the walk ends.
+ * The link of @ni is up: starts a walk that expedites recovery of the paths to all peers. If a walk
+ * is in progress, it starts again at the first peer. If @ni was removed, the walk ends.
  */
 static void rise_anew(struct lnet_ni *ni)
 {
@@ -78,7 +78,10 @@ static int ni_cfg_check(const struct lnet_ni_cfg *cfg)
 	return 0;
 }
 
-/* If @field is -1, sets it from the NI @like, or from the driver's default. */
+/*
+ * If @field is -1, sets it to the value of the NI @like, or to the driver's default if @like is
+ * NULL.
+ */
 #define COMPLETE(field) \
 	(cfg->field = cfg->field == -1 ? (like ? like->field : ops->field) : cfg->field)
 void lnet_ni_cfg_complete(const struct lnet *ln, u32 net, const struct lnet_lnd_ops *ops,
@@ -106,7 +109,7 @@ static void apply_cfg(struct lnet_ni *ni, const struct lnet_ni_cfg *given)
 	ni->credits = max(cfg->credits, 1);
 	ni->peer_credits = clamp(cfg->peer_credits, 1, ni->credits);
 	ni->peer_buffer_credits = cfg->peer_buffer_credits;
-	/* 0: the driver's choice in ni_start */
+	/* if 0, ni_start() of the driver chooses the number */
 	ni->conns_per_peer = max(cfg->conns_per_peer, 0);
 	ni->tos = cfg->tos;
 	ni->dev_cpt = cfg->dev_cpt;
@@ -145,7 +148,7 @@ static struct lnet_ni *ni_alloc(struct lnet *ln, const struct lnet_lnd_ops *ops,
 	return ni;
 }
 
-/* cfg_mutex held. Makes the paths of a new NI. 0, -ENOMEM */
+/* cfg_mutex held. Creates the paths of a new NI. 0, -ENOMEM */
 static int paths_add(struct lnet *ln, struct lnet_ni *ni)
 {
 	struct lnet_peer_ni *pni;
@@ -172,7 +175,7 @@ static int ni_create(struct lnet *ln, const struct lnet_lnd_ops *ops, const stru
 		lnet_ni_put(ni);
 		return -ENOENT;
 	}
-	/* Only the driver knows the NI so far. */
+	/* The NI is not in the list yet, so only the driver knows it. */
 	lnet_ni_set_state(ni, NI_STARTING);
 	err = ops->ni_start(ni);
 	if (err) {
@@ -193,7 +196,7 @@ static int ni_create(struct lnet *ln, const struct lnet_lnd_ops *ops, const stru
 	lnet_ni_publish_state(ni, NI_ACTIVE);
 	if (lnet_nid_is_lo(&ni->nid))
 		ln->lo = ni;
-	link_kick(ln);			/* ni_start may have found the link down */
+	link_kick(ln);			/* ni_start() may have found that the link is down */
 	return 0;
 }
 
@@ -268,7 +271,10 @@ static bool has_no_paths(struct lnet *ln, void *arg)
 	return lnet_paths_drop_ni(ln, arg);
 }
 
-/* Attempts waiting for credits of the NI choose again; those in flight may end within @limit_ns. */
+/*
+ * Makes attempts that wait for credits of the NI choose another path. Attempts in flight may end
+ * within @limit_ns.
+ */
 static void ni_drain_atts(struct lnet_ni *ni, u64 limit_ns)
 {
 	struct lnet_pass p;
@@ -281,7 +287,9 @@ static void ni_drain_atts(struct lnet_ni *ni, u64 limit_ns)
 		lnet_cfg_wait(ni->ln, lnet_ni_is_empty, ni, limit_ns);
 }
 
-/* The driver completes its attempts. Then delivery of the requests without a reply is unknown. */
+/*
+ * The driver completes its attempts. After that, delivery is unknown for requests without a reply.
+ */
 static void ni_stop_driver(struct lnet_ni *ni)
 {
 	struct lnet_pass p;
@@ -362,7 +370,7 @@ int lnet_net_init(struct lnet *ln)
 		mutex_unlock(&ln->cfg_mutex);
 		return -ENOMEM;
 	}
-	lnet_peer_ni_put(pni);		/* the node has its own reference */
+	lnet_peer_ni_put(pni);		/* the node keeps a separate reference */
 	return 0;
 }
 
@@ -427,8 +435,8 @@ static struct lnet_ni *next_changed(struct lnet *ln, u64 now_ns)
 }
 
 /*
- * Only tries the mutex: its owner may be waiting in this thread. In that case the next visit
- * retries; a change of NIs rebuilds the info in any case.
+ * Only tries to lock the mutex, because its owner may be waiting in this thread. If the lock fails,
+ * the next visit retries. A change of NIs rebuilds the info in any case.
  */
 static void refresh_ping(struct lnet *ln)
 {
@@ -439,12 +447,16 @@ static void refresh_ping(struct lnet *ln)
 		return;
 	}
 	WRITE_ONCE(ln->ping_stale, 0);
-	smp_mb();			/* before the reads: others set the flag after a change */
+	/* clear the flag before reading the NIs: other threads set it after a change */
+	smp_mb();
 	lnet_ping_advertise(ln);
 	mutex_unlock(&ln->cfg_mutex);
 }
 
-/* Takes over the walk of an NI, with a reference; NULL: none. *@at: the last peer it visited. */
+/*
+ * Takes over the walk of an NI that has one. Returns the NI with a reference; NULL: no NI has a
+ * walk. *@at: the peer that the walk visited last.
+ */
 static struct lnet_ni *rise_take(struct lnet *ln, struct lnet_peer **at)
 {
 	struct lnet_ni *ni, *found = NULL;
@@ -464,7 +476,10 @@ static struct lnet_ni *rise_take(struct lnet *ln, struct lnet_peer **at)
 	return found;
 }
 
-/* Stores @at, from which the walk continues, unless the walk was restarted or @ni was removed. */
+/*
+ * Stores the peer @at, behind which the walk continues. Does nothing if the walk was restarted or
+ * @ni was removed.
+ */
 static void rise_keep(struct lnet_ni *ni, struct lnet_peer *at)
 {
 	spin_lock(&ni->ln->nid_lock);
@@ -478,8 +493,8 @@ static void rise_keep(struct lnet_ni *ni, struct lnet_peer *at)
 
 /*
  * No lock held. The link of @ni is up: expedites recovery for some peers behind @at, and drops the
- * reference to @at. @at NULL: from the first peer. Returns the peer to continue with, with a
- * reference; NULL: all peers are done.
+ * reference to @at. If @at is NULL, begins with the first peer. Returns the peer at which to
+ * continue, with a reference; NULL: all peers are done.
  */
 static struct lnet_peer *paths_rise(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer *at)
 {
@@ -532,7 +547,8 @@ void lnet_ni_link_work(struct lnet_pass *p)
 		WRITE_ONCE(ln->ping_stale, 1);
 	}
 	ni = rise_take(ln, &at);
-	if (ni) {		/* only a slice of the peers: traffic must not wait */
+	/* visits only a slice of the peers, so that traffic does not wait */
+	if (ni) {
 		rise_keep(ni, paths_rise(p, ni, at));
 		lnet_ni_put(ni);
 		link_kick(ln);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Drains an interface administratively, and ends that, without losing or delaying a message.
+ * Drains an interface administratively, and ends the drain, without losing or delaying a message.
+ * The interface stays active. Attempts in flight end as usual, replies to received requests are
+ * sent, and peers without another path are served. lnet_select() ranks the interface behind all
+ * interfaces in service. Attempts that wait for its credits choose another path at once. The ping
+ * info advertises the interface as down, so that peers stop using it.
  *
- * The interface stays active: attempts in flight end as usual, replies to received requests are
- * sent, and peers without another path are served. lnet_select() ranks it behind all interfaces in
- * service, and attempts that wait for its credits choose again at once. The ping info advertises it
- * as down, so that peers stop using it. Stock peers ignore that status: their info omits the
- * interface (ping.c). If a peer has taken such a list, requests from that NID match no buffer
- * there. So the node pushes the list after the last request of the interface.
+ * Stock peers ignore that status, so their info omits the interface (ping.c). If a stock peer has
+ * received such a list, requests from the NID of the interface match no buffer at that peer. So the
+ * node pushes the list after the last request of the interface.
  */
 #include "plat.h"
 #include "shard/shard.h"
@@ -16,11 +17,14 @@
 #include "service/service.h"
 #include "manage/manage.h"
 
-/* Maximum waits: for messages in flight; for acknowledgements; for connections to close. */
+/*
+ * Longest waits: SENT_NS for messages in flight, ACK_NS for acknowledgements, CLOSE_NS until
+ * connections are closed.
+ */
 #define SENT_NS		((u64)NSEC_PER_SEC)
 #define ACK_NS		((u64)NSEC_PER_SEC)
 #define CLOSE_NS	((u64)NSEC_PER_SEC)
-/* Within this time a peer takes messages in flight, and stops sending to the interface. */
+/* Within this time a peer receives the messages in flight, and stops sending to the interface. */
 #define QUIET_NS	(100 * (u64)NSEC_PER_MSEC)
 
 /* ---- waiting until an interface is quiet ----------------------------------------------------- */
@@ -28,7 +32,8 @@
 struct quiet {
 	struct lnet_ni *ni;
 	unsigned int counter;		/* counter of messages: enum lnet_ni_counter */
-	u64 nr, since_ns;		/* last value of @counter; time of its last change */
+	/* last value of @counter, and the time at which it changed */
+	u64 nr, since_ns;
 };
 
 static bool ni_is_quiet(struct lnet *ln, void *arg)
@@ -50,7 +55,10 @@ static bool ni_is_quiet(struct lnet *ln, void *arg)
 
 /* ---- draining -------------------------------------------------------------------------------- */
 
-/* @marks: DRAINED, or with LEAVING; set together, so that no path selection is between them. */
+/*
+ * @marks: DRAINED, or both DRAINED and LEAVING. Both are set under all shard locks, so that no path
+ * selection sees only one of them.
+ */
 static void set_drained(struct lnet_ni *ni, u32 marks, bool drained)
 {
 	struct quiet sent = { .ni = ni, .counter = LNET_NIC_sent_put };
@@ -60,7 +68,8 @@ static void set_drained(struct lnet_ni *ni, u32 marks, bool drained)
 	lnet_shards_lock_all(ln);
 	lnet_ni_mark(ni, marks, drained);
 	lnet_shards_unlock_all(ln);
-	if (drained) {	/* requests cease; waits until peers have taken those in flight */
+	/* no new request uses the NI; waits until peers have received the requests in flight */
+	if (drained) {
 		lnet_pass_begin(&p, ln, LNET_PASS_CALL);
 		lnet_ops_walk(&p, lnet_op_reselect_ni, ni);
 		lnet_pass_end(&p);
@@ -113,7 +122,8 @@ bool lnet_ni_is_empty(struct lnet *ln, void *ni)
 
 struct notified {
 	struct lnet_ni *ni;
-	struct lnet_peer *at;		/* its acknowledgement is awaited; with a reference */
+	/* peer whose acknowledgement is awaited; with a reference */
+	struct lnet_peer *at;
 };
 
 static bool status_is_known(struct lnet *ln, void *arg)

@@ -83,7 +83,10 @@ static bool lists(const struct lnet_nid *nids, unsigned int nr, const struct lne
 	return false;
 }
 
-/* True if a route names an interface of @peer that would be removed: it stays until then. */
+/*
+ * True if a route names one of the interfaces of @peer that are to be removed. Such an interface
+ * must stay.
+ */
 static bool is_routers(const struct lnet_peer *peer, const struct lnet_nid *nids, unsigned int nr)
 {
 	const struct lnet_route *route;
@@ -201,7 +204,10 @@ static const struct lnet_nid *request_nid(const struct peer_request *r, unsigned
 	return i ? &r->nids[i - 1] : r->primary;
 }
 
-/* Checks @nid against configured peers. @self: the peer that has the primary NID, or NULL. */
+/*
+ * Checks that @nid does not conflict with configured peers. @self: the peer that has the primary
+ * NID, or NULL.
+ */
 static int check_nid(const struct peer_request *r, const struct lnet_nid *nid,
 		     const struct lnet_peer *self)
 {
@@ -255,7 +261,10 @@ static int check_request(const struct peer_request *r, const struct lnet_peer *s
 	return err;
 }
 
-/* Makes an interface for the primary NID, which no peer has yet, in @found or in a new peer. */
+/*
+ * Creates an interface for the primary NID, which no peer has yet. Creates it in the peer @found,
+ * or in a new peer if @found is NULL.
+ */
 static int make_primary(const struct peer_request *r, struct lnet_peer *found)
 {
 	struct lnet_peer *peer = found ? found : lnet_peer_new(r->ln, r->primary);
@@ -269,7 +278,10 @@ static int make_primary(const struct peer_request *r, struct lnet_peer *found)
 	return err;
 }
 
-/* Returns the peer with the primary NID, with a reference; NULL: no memory, and nothing changed. */
+/*
+ * Returns the peer with the primary NID, with a reference; NULL: no memory, and nothing was
+ * changed.
+ */
 static struct lnet_peer *choose_peer(const struct peer_request *r)
 {
 	struct lnet_peer *peer, *found;
@@ -280,7 +292,7 @@ static struct lnet_peer *choose_peer(const struct peer_request *r)
 		peer = lnet_peer_owner(r->ln, r->primary);
 		if (peer)
 			return peer;
-		/* else a dynamically created peer with another of the NIDs */
+		/* uses a dynamically created peer that has another of the NIDs, if there is one */
 		for (found = NULL, i = 1; i <= r->nr && !found; i++)
 			found = lnet_peer_owner(r->ln, request_nid(r, i));
 		err = make_primary(r, found);
@@ -291,9 +303,9 @@ static struct lnet_peer *choose_peer(const struct peer_request *r)
 }
 
 /*
- * If a dynamically created peer has @nid, moves its interfaces to @peer. Request IDs and windows
- * belong to one peer, so it waits until nothing is in flight there, for drain_time at most. -EBUSY:
- * something still is.
+ * If a dynamically created peer has @nid, moves the interfaces of that peer to @peer. Request IDs
+ * and windows belong to one peer. So it first waits until nothing is in flight to that peer, at
+ * most drain_time. -EBUSY: something is still in flight.
  */
 static int peer_nid_add(struct lnet_peer *peer, const struct lnet_nid *nid)
 {
@@ -331,7 +343,7 @@ static int peer_configure(const struct peer_request *r)
 	peer->mr = r->mr;
 	WRITE_ONCE(r->ln->cfg_gen, r->ln->cfg_gen + 1);
 	lnet_shards_unlock_all(r->ln);
-	/* It is configured now: it is not merged, and no peer is merged into it. */
+	/* Now the peer is configured: it is not merged, and no peer is merged into it. */
 	lnet_peer_merge_into(peer, NULL);
 	lnet_peer_merges_review(peer, NULL, NULL);
 	for (i = 0; i <= r->nr && !err; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Expires dynamically created peers that are not in use: those not heard from for peer_age, or any
- * of them if the node is near peers_max.
+ * Expires dynamically created peers that are not in use. Such a peer expires if nothing was
+ * received from it for peer_age. If the node is near peers_max, any such peer expires.
  */
 #include "plat.h"
 #include <lnet/env.h>
@@ -13,11 +13,12 @@
 #include "manage/manage.h"
 
 #define SLICE		128U		/* peers that the worker visits in one slice */
-#define PAUSE_NS	((u64)NSEC_PER_MSEC)		/* between two slices of a walk */
+#define PAUSE_NS	((u64)NSEC_PER_MSEC)		/* pause between two slices of a walk */
 #define SOON_NS		(100 * (u64)NSEC_PER_MSEC)
-#define PERIOD_MAX_NS	(60 * (u64)NSEC_PER_SEC)	/* a new peer_age applies by then */
+/* longest interval: within it, a new peer_age applies */
+#define PERIOD_MAX_NS	(60 * (u64)NSEC_PER_SEC)
 
-/* The interval of walks over all peers. */
+/* Returns the interval of walks over all peers. */
 static u64 period_ns(const struct lnet *ln)
 {
 	u64 age_ns = READ_ONCE(ln->tun.peer_age);
@@ -25,7 +26,10 @@ static u64 period_ns(const struct lnet *ln)
 	return age_ns ? clamp(age_ns / 4, SOON_NS, PERIOD_MAX_NS) : PERIOD_MAX_NS;
 }
 
-/* True above 7/8 of peers_max: room is made early, so that new peers need not be rejected. */
+/*
+ * True if the node has more than 7/8 of peers_max. Peers then expire early, so that new peers need
+ * not be rejected.
+ */
 static bool is_crowded(const struct lnet *ln)
 {
 	u64 most = READ_ONCE(ln->tun.peers_max);
@@ -38,7 +42,10 @@ static bool made_by_traffic(const struct lnet_peer *peer)
 	return !peer->configured && !lnet_nid_is_lo(&peer->primary);
 }
 
-/* [sh] The time of the last message from @peer or progress on its paths, or of its creation. */
+/*
+ * [sh] Returns the time of the last message from @peer, of progress on its paths, or of its
+ * creation, if that is later.
+ */
 static u64 heard_ns(const struct lnet_peer *peer)
 {
 	const struct lnet_peer_ni *pni;
@@ -53,7 +60,10 @@ static u64 heard_ns(const struct lnet_peer *peer)
 	return ns;
 }
 
-/* cfg_mutex held; @peer is referenced. Expires @peer, or pings it if ignored NIDs have room now. */
+/*
+ * cfg_mutex held; @peer is referenced. Expires @peer, or pings it if NIDs of its info were ignored
+ * and can be added now.
+ */
 static void peer_check_expiry(struct lnet_pass *p, struct lnet_peer *peer)
 {
 	u64 age_ns = READ_ONCE(p->ln->tun.peer_age);
@@ -74,7 +84,10 @@ static void peer_check_expiry(struct lnet_pass *p, struct lnet_peer *peer)
 		lnet_peer_drop(peer);
 }
 
-/* cfg_mutex held. Visits one slice of the peers. Returns when to continue; U64_MAX: not needed. */
+/*
+ * cfg_mutex held. Visits one slice of the peers. Returns when to continue; U64_MAX: the walk is
+ * complete.
+ */
 static u64 expiry_walk(struct lnet_pass *p)
 {
 	struct lnet *ln = p->ln;
@@ -99,7 +112,9 @@ static u64 expiry_walk(struct lnet_pass *p)
 	return p->now_ns + (is_crowded(ln) ? SOON_NS : period_ns(ln));
 }
 
-/* Only tries the mutex: its owner may run in this thread, and may be waiting for the worker. */
+/*
+ * Only tries to lock the mutex. Its owner may run in this thread, or may be waiting for the worker.
+ */
 void lnet_expiry_work(struct lnet_pass *p)
 {
 	struct lnet *ln = p->ln;
@@ -125,7 +140,9 @@ void lnet_expiry_peer_made(struct lnet *ln)
 	lnet_job_schedule(ln, &ln->expiry_ns, now_ns + (is_crowded(ln) ? 0 : period_ns(ln)));
 }
 
-/* [sh] Nothing was ever received from @peer. Pinging a mistyped NID creates such a peer. */
+/*
+ * [sh] True if nothing was ever received from @peer. A ping of a mistyped NID creates such a peer.
+ */
 static bool is_unheard(const struct lnet_peer *peer)
 {
 	const struct lnet_peer_ni *pni;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The reset of all statistics: of shards, interfaces, peers, fault rules and drivers. */
+/* Resets all statistics of shards, interfaces, peers, fault rules and drivers. */
 #include <lnet/lnd.h>
 #include "shard/shard.h"
 #include "topology/topology.h"
