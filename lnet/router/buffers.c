@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Router buffers and router credits: which messages have one, which wait, and in which order.
+ * Router buffers and router credits: which messages have one, which messages wait, and in which
+ * order.
  *
- * A destination is given a buffer of a pool only if more buffers are free than it has. So one
- * destination alone has half of the pool, and each of many has an equal part. For one destination a
- * sender has at most twice as many buffers as this destination may still have. A sender also has a
- * fixed share of the pool. The first rule divides this share, and the router credits of the sender,
- * among its destinations. So a slow destination does not stop other destinations, and a slow sender
- * does not stop other senders to the same destination.
+ * A destination gets a further buffer of a pool only if more buffers are free than the destination
+ * has. So one destination alone has at most half of the pool, and each of many destinations has an
+ * equal part.
+ *
+ * For one destination, a sender has at most twice as many buffers as this destination may still
+ * get. A sender also has a fixed share of the pool. The first rule also divides this share, and the
+ * router credits of the sender, among the sender's destinations. So a slow destination does not
+ * stop other destinations, and a slow sender does not stop other senders to the same destination.
  */
 #include "base/base.h"
 #include "shard/shard.h"
@@ -15,8 +18,9 @@
 #include "receive/receive.h"
 #include "router/router.h"
 
-#define SENDER_LEAST	8U	/* buffers that a sender may have at any router_share */
-#define SCAN_MAX	64U	/* flows to check under one lock hold */
+/* number of buffers that a sender may have at any value of router_share */
+#define SENDER_LEAST	8U
+#define SCAN_MAX	64U	/* number of flows that are checked under one hold of the lock */
 
 static const struct {
 	u8 credit, buffer;
@@ -92,7 +96,10 @@ static struct lnet_rtr_node *node_get(const struct lnet *ln, struct list_head *t
 	return node;
 }
 
-/* Keeps the memory of an unused node in @spare if that is NULL, else frees it. */
+/*
+ * Drops a reference to @node. If @node is then unused, stores it in *@spare; if *@spare is not
+ * NULL, frees it.
+ */
 static void rtr_node_put(struct lnet_rtr_node *node, struct lnet_rtr_node **spare)
 {
 	if (--node->refs)
@@ -197,7 +204,10 @@ static void note_min(struct lnet_rtr_pool *pool)
 	pool->min_credits = min(pool->min_credits, (s32)(pool->nr - pool->used - pool->nr_wait));
 }
 
-/* Changes the state, and takes or returns the credit and the buffer by which the states differ. */
+/*
+ * Changes the state of @fwd. Takes or returns the credit and the buffer by which the two states
+ * differ.
+ */
 static void fwd_move(struct lnet_fwd *fwd, enum lnet_rx_state to)
 {
 	enum lnet_rx_state state = fwd->rx->state;
@@ -224,7 +234,10 @@ static void fwd_move(struct lnet_fwd *fwd, enum lnet_rx_state to)
 	lnet_rx_set_state(fwd->rx, to);
 }
 
-/* True if the message may be too large to be read aside, and stops its connection if it waits. */
+/*
+ * True if the message may be too large to be read aside. Such a message stops its connection while
+ * it waits.
+ */
 static bool fwd_is_large(const struct lnet_fwd *fwd)
 {
 	return fwd->hdr.payload_len > LNET_LARGE;
@@ -232,7 +245,7 @@ static bool fwd_is_large(const struct lnet_fwd *fwd)
 
 /*
  * Returns the free credits of the sender for messages of this size. Large messages have separate
- * credits, so that many small ones that wait do not stop a large one.
+ * credits, so many small messages that wait do not stop a large one.
  */
 static s32 free_credits(const struct lnet_fwd *fwd)
 {
@@ -256,7 +269,10 @@ static bool may_have_credit(const struct lnet_fwd *fwd)
 	return free_credits(fwd) > mine;
 }
 
-/* True if the sender has its whole share, or this flow has as much as is left of the share. */
+/*
+ * True if the sender has its whole share of buffers, or if this flow has as many buffers as are
+ * left of the share.
+ */
 static bool is_over_share(const struct lnet_fwd *fwd)
 {
 	u32 most = pool_of(fwd)->sender_most, used = fwd->flow->sender->used[fwd->cls];
@@ -297,7 +313,10 @@ static void lead(struct lnet_fwd *fwd)
 	list_add_tail(&fwd->lead, &fwd->flow->leaders[fwd_is_large(fwd)]);
 }
 
-/* Queues @fwd behind the first message that waits for a credit of its interface, flow and size. */
+/*
+ * Queues @fwd behind the first message that waits for a credit of the same interface, flow and
+ * size.
+ */
 static void wait_credit(struct lnet_fwd *fwd)
 {
 	struct lnet_fwd *leader;
@@ -310,7 +329,10 @@ static void wait_credit(struct lnet_fwd *fwd)
 	lead(fwd);
 }
 
-/* The message behind @fwd becomes the first of the queue, which moves behind the other queues. */
+/*
+ * Removes @fwd from its queue. The message behind @fwd becomes the first of the queue, and the
+ * queue moves behind the other queues.
+ */
 static void wait_credit_no_more(struct lnet_fwd *fwd)
 {
 	struct lnet_fwd *next = list_first_entry_or_null(&fwd->behind, struct lnet_fwd, wait);
@@ -324,7 +346,7 @@ static void wait_credit_no_more(struct lnet_fwd *fwd)
 	lead(next);
 }
 
-/* @fwd has its credit. True: it also has a buffer; else it waits for one. */
+/* @fwd has its credit. Returns true if @fwd also gets a buffer; else @fwd waits for a buffer. */
 static bool ask_buffer(struct lnet_fwd *fwd)
 {
 	struct lnet_rtr_flow *flow = fwd->flow;
@@ -344,7 +366,7 @@ static bool ask_buffer(struct lnet_fwd *fwd)
 	return false;
 }
 
-/* [sh] @fwd has a buffer: holds the interface until the payload is received. */
+/* [sh] @fwd has a buffer: keeps the interface from being removed until the payload is received. */
 static void fwd_hold_ni(struct lnet_fwd *fwd)
 {
 	struct lnet_rx *rx = fwd->rx;
@@ -430,7 +452,7 @@ bool lnet_rtr_fill(struct lnet_pass *p, struct lnet_fwd *fwd)
 
 /* ---- order of waiting messages --------------------------------------------------------------- */
 
-/* @fwd waits no longer: the end of the pass notifies the driver. */
+/* @fwd need not wait any more. The end of the pass notifies the driver. */
 static void fwd_resume(struct lnet_pass *p, struct lnet_fwd *fwd)
 {
 	list_del_init(&fwd->all);
@@ -440,7 +462,10 @@ static void fwd_resume(struct lnet_pass *p, struct lnet_fwd *fwd)
 	list_add_tail(&fwd->rx->deferred, &p->receive);
 }
 
-/* The first message of the next flow gets a buffer if it may; then the flow moves behind others. */
+/*
+ * Gives a buffer to the first message of the next flow, if permitted. Then moves this flow behind
+ * the other flows.
+ */
 static void check_next(struct lnet_pass *p, struct lnet_rtr_pool *pool, unsigned int cls)
 {
 	struct lnet_rtr_flow *flow = list_first_entry(&pool->turn, struct lnet_rtr_flow, turn[cls]);
@@ -457,9 +482,9 @@ static void check_next(struct lnet_pass *p, struct lnet_rtr_pool *pool, unsigned
 }
 
 /*
- * Checks at most SCAN_MAX flows that wait for a buffer. A sender can make many flows by naming many
- * destinations, so the timer checks the rest. Flows that were not checked after the last release
- * precede the others.
+ * Checks at most SCAN_MAX flows that wait for a buffer. A sender can create many flows by naming
+ * many destinations, so the timer checks the other flows. Flows that were not checked after the
+ * last release precede the flows that were.
  */
 static void flows_check(struct lnet_pass *p, struct lnet_rtr_shard *rs, unsigned int cls)
 {
@@ -468,7 +493,10 @@ static void flows_check(struct lnet_pass *p, struct lnet_rtr_shard *rs, unsigned
 
 	for (nr = 0; nr < SCAN_MAX && !list_empty(&pool->turn); nr++)
 		check_next(p, pool, cls);
-	/* A timer that is due must not move, as releases are more frequent than ticks. */
+	/*
+	 * A timer that is due must not be set to a later time, because buffers are released more
+	 * often than the timer ticks.
+	 */
 	if (!list_empty(&pool->turn) &&
 	    (list_empty(&rs->timer.link) || rs->timer.when_ns > p->now_ns))
 		lnet_timer_set(&rs->sh->wheel, &rs->timer, p->now_ns);
@@ -497,8 +525,9 @@ void lnet_rtr_wake(struct lnet_pass *p, struct lnet_rtr_shard *rs)
 }
 
 /*
- * The first message of a queue of @from that may have a credit. The loop skips only queues whose
- * destinations have messages with credits, so at most as many queues as such messages.
+ * Returns the first message of a queue of @from that may have a credit. The loop skips only queues
+ * whose destinations have messages with credits. So it skips at most as many queues as there are
+ * such messages.
  */
 static struct lnet_fwd *next_for_credit(const struct lnet_peer_ni *from, bool large)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Messages for other nodes: each is received in full, then forwarded unchanged by a separate
- * operation. After the end of that operation, whatever its outcome, credit and buffer are returned.
+ * Forwards messages for other nodes. A router receives each message in full, then a separate
+ * operation forwards it unchanged. After the end of that operation, with any outcome, the credit
+ * and the buffer are returned.
  */
 #include "base/base.h"
 #include "shard/shard.h"
@@ -45,8 +46,8 @@ static struct lnet_fwd *fwd_new(struct lnet *ln, struct lnet_rx *rx, const struc
 /*
  * No lock held. Writes to @sender the NID of the peer whose share of the buffers @rx uses. This is
  * the peer at the address that sent @rx, because a peer may claim NIDs of other addresses. If the
- * address is that of rx->from, @sender is the NID of rx->from. Else it is the primary NID of the
- * peer at the address, or the address if there is no such peer.
+ * address is that of rx->from, @sender is the NID of rx->from. Else @sender is the primary NID of
+ * the peer at the address, or the address if there is no such peer.
  */
 static void sender_of(struct lnet_pass *p, const struct lnet_rx *rx, struct lnet_nid *sender)
 {
@@ -66,7 +67,7 @@ static void sender_of(struct lnet_pass *p, const struct lnet_rx *rx, struct lnet
 	lnet_peer_ni_put(pni);
 }
 
-/* Releases and takes the lock. False: no memory, or too many unknown peers. */
+/* Releases and takes the shard lock. False: no memory, or too many unknown peers. */
 static bool fwd_prepare(struct lnet_pass *p, struct lnet_rx *rx, const struct lnet_hdr *hdr)
 {
 	struct lnet_rtr_shard *rs = &p->ln->router->sh[p->sh->ix];
@@ -179,9 +180,12 @@ static void forwarded(struct lnet_pass *p, struct lnet_op *op)
 	struct lnet_rx *rx = op->arg;
 
 	if (rx->fwd->replying) {
-		/* the router-generated reply has ended: nothing to do */
+		/* the router-generated reply has ended, so nothing is to be done */
 	} else if (lnet_outcomes[op->outcome].err) {
-		/* Only a tracked request that was not delivered gets a router-generated reply. */
+		/*
+		 * A request gets a router-generated reply only if it is tracked and was not
+		 * delivered.
+		 */
 		rx->fwd->tell = lnet_forward_resendable(op) && !(op->flags & LNET_OPF_UNKNOWN) &&
 				lnet_outcomes[op->outcome].delivery == LNET_DELIVERY_NOT &&
 				!READ_ONCE(rx->from->ln->stopping);
@@ -201,7 +205,10 @@ void lnet_forward_substitute(struct lnet_op *op)
 		op->binding = LNET_BIND_NONE;
 }
 
-/* Two routers that each route to the destination through the other would pass @op on forever. */
+/*
+ * Ends a loop: two routers that each route to the destination through the other would forward @op
+ * forever.
+ */
 u64 lnet_forward_avoid(const struct lnet_op *op)
 {
 	const struct lnet_peer_ni *from = ((const struct lnet_rx *)op->arg)->from, *pni;
@@ -280,8 +287,9 @@ bool lnet_forward_resendable(const struct lnet_op *op)
 }
 
 /*
- * A tracked request need not wait here: its originator can use other paths. A stock originator
- * detects the failure only by its timeout, so its messages wait as long as they may.
+ * A tracked request need not wait here, because its originator can use other paths. An originator
+ * with stock LNet detects the failure only by its timeout, so its messages wait as long as
+ * permitted.
  */
 bool lnet_forward_stuck(const struct lnet_op *op, const struct lnet_path *path)
 {
@@ -291,7 +299,7 @@ bool lnet_forward_stuck(const struct lnet_op *op, const struct lnet_path *path)
 
 /* ---- the end of a message -------------------------------------------------------------------- */
 
-/* Changes the request header @hdr to a rejection, as its destination would send it. */
+/* Changes the request header @hdr to the header of a rejection that the destination would send. */
 static void router_reject(struct lnet_hdr *hdr)
 {
 	struct lnet_handle handle = hdr->msg.get.return_wmd;
@@ -311,7 +319,10 @@ static void router_reject(struct lnet_hdr *hdr)
 	hdr->msg.ack.mlength = LNET_REJECTED + LNET_REJECTED_BY_ROUTER;
 }
 
-/* Sends a router-generated reply instead. False: not possible, so the request times out. */
+/*
+ * Sends a router-generated reply instead of forwarding the request. False: not possible, so the
+ * request times out.
+ */
 static bool fwd_reject(struct lnet_pass *p, struct lnet_rx *rx)
 {
 	struct lnet_fwd *fwd = rx->fwd;
@@ -352,7 +363,7 @@ void lnet_pass_routed(struct lnet_pass *p)
 	}
 }
 
-/* [sh] Drops the message, which waits. */
+/* [sh] Drops the message, which is waiting for a credit or a buffer. */
 static void give_up(struct lnet_pass *p, struct lnet_rx *rx)
 {
 	fwd_count_drop(p, rx);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Switches routing on and off, with a settling time in which other nodes learn of it. Resizes the
- * buffers, and reports interfaces that no node pings as down.
+ * Switches routing on and off, with a settling time in which other nodes detect the change. Resizes
+ * the buffers, and reports interfaces that no node pings as down.
  */
 #include "base/base.h"
 #include "shard/shard.h"
@@ -12,8 +12,10 @@
 #define LOOK_NS		NSEC_PER_SEC	/* between two periodic checks */
 #define SOON_NS		NSEC_PER_MSEC	/* pause if cfg_mutex is held */
 #define TRIM_NS		(NSEC_PER_SEC / 2)	/* least time between two trims */
-#define TRIM_BYTES	(128U << 20)	/* most memory of one size that a trim releases */
-#define STOP_TIMES	3		/* settling times after which it ends in any case */
+/* maximum of memory that a trim releases, per size of buffers */
+#define TRIM_BYTES	(128U << 20)
+/* number of settling times after which routing ends in any case */
+#define STOP_TIMES	3
 
 static const u8 edges[LNET_NR_ROUTER_STATES][LNET_NR_ROUTER_STATES] = {
 #define STATE(s)
@@ -33,10 +35,13 @@ static void router_set_state(struct lnet *ln, enum lnet_router_state to)
 	WRITE_ONCE(r->state, to);
 	r->since_ns = ln->env->ops->now_ns(ln->env);
 	lnet_ping_advertise(ln);
-	lnet_push_all(ln, true);	/* so nodes learn of it before their next check */
+	lnet_push_all(ln, true);	/* so nodes detect the change before their next check */
 }
 
-/* In this time each node that uses this router sends a check, and would detect a missing reply. */
+/*
+ * Returns the settling time. In this time, each node that uses this router sends a check, and
+ * detects a missing reply.
+ */
 static u64 settle_ns(const struct lnet *ln)
 {
 	return READ_ONCE(ln->tun.alive_router_check_interval) +
@@ -56,7 +61,7 @@ static void free_all(struct list_head *bufs)
 	}
 }
 
-/* [sh] Moves @nr free buffers, the least recently used ones, to @gone. */
+/* [sh] Moves @nr free buffers to @gone, the least recently used ones first. */
 static void pool_release(struct lnet_rtr_pool *pool, u32 nr, struct list_head *gone)
 {
 	pool->made -= nr;
@@ -80,7 +85,7 @@ static void shard_resize(struct lnet_pass *p, struct lnet_rtr_shard *rs, bool on
 		pool->nr = nr;
 		pool->sender_most = lnet_rtr_sender_most(p->ln, nr);
 		pool->min_credits = (s32)(nr - pool->used - pool->nr_wait);
-		/* Surplus buffers in use are freed when their messages return them. */
+		/* Buffers in use above the new number are freed when their messages return them. */
 		pool_release(pool, min(pool->nr_free, pool->made - min(nr, pool->made)), &gone);
 	}
 	if (on)
@@ -117,7 +122,7 @@ void lnet_router_resize(struct lnet *ln)
 	}
 }
 
-/* [sh] Moves to @gone free buffers, up to @bytes, that no message has used since the last call. */
+/* [sh] Moves to @gone free buffers that no message has used since the last call, at most @bytes. */
 static void pool_trim(struct lnet_rtr_pool *pool, u32 bytes, struct list_head *gone)
 {
 	if (pool->nr_idle) {
@@ -128,7 +133,10 @@ static void pool_trim(struct lnet_rtr_pool *pool, u32 bytes, struct list_head *g
 	pool->nr_idle = pool->nr_free;
 }
 
-/* An attack or a burst may have needed all buffers: releases those not used since the last trim. */
+/*
+ * Releases buffers that were not used since the last trim: an attack or a burst may have needed all
+ * of them.
+ */
 static void trim(struct lnet_pass *p)
 {
 	struct lnet_router *r = p->ln->router;
@@ -329,7 +337,7 @@ static u64 last_ping_ns(struct lnet *ln, u32 net)
 	return last_ns;
 }
 
-/* cfg_mutex held. As in stock LNet, reports interfaces on nets without pings as down. */
+/* cfg_mutex held. Reports interfaces on nets without pings as down, as stock LNet does. */
 static void look_at_nis(struct lnet *ln, u64 now_ns)
 {
 	struct lnet_ni *ni;
@@ -370,7 +378,7 @@ static void pings_check(struct lnet *ln, u64 now_ns)
 		look_at_nis(ln, now_ns);
 }
 
-/* Only tries the mutex, as lnet_expiry_work() does. */
+/* Only tries to lock the mutex, for the reason that lnet_expiry_work() states. */
 void lnet_router_work(struct lnet_pass *p)
 {
 	struct lnet *ln = p->ln;
