@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The table of fault rules, NIDs whose messages fail, and interfaces that are held down, on purpose
- * (dbg-*).
+ * The table of fault rules, of NIDs whose messages fail on purpose, and of interfaces that are held
+ * down (dbg-*).
  */
 #include "plat.h"
 #include "shard/shard.h"
@@ -10,7 +10,9 @@
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-/* The table is freed only with the instance, because readers of ln->fault may still use it. */
+/*
+ * The table is freed only with the instance, because readers of ln->fault may use it at any time.
+ */
 struct lnet_fault *lnet_fault_want(struct lnet *ln)
 {
 	struct lnet_fault *f = ln->fault_table;

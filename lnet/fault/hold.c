@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The driver seam, where fault rules act on attempts: they end an attempt, hold it back, or have it
- * sent twice. Held attempts are in a queue of their shard, ordered by time.
+ * The driver seam, where fault rules act on attempts. They end an attempt, hold it back, or make
+ * the node send it twice. Held attempts are in a queue of their shard, ordered by time.
  */
 #include "plat.h"
 #include "shard/trace.h"
@@ -10,7 +10,10 @@
 #include "xfer/xfer.h"
 #include "fault/fault.h"
 
-/* While @att is held, its driver does not use att->lnd: [0] is the rule, [1] how many may pass. */
+/*
+ * While @att is held, its driver does not use att->lnd. att->lnd[0] is the ID of the rule, and
+ * att->lnd[1] is the number of messages that may still pass @att.
+ */
 static unsigned long *holder_of(struct lnet_att *att)
 {
 	return (unsigned long *)&att->lnd[0];
@@ -23,7 +26,7 @@ static unsigned long *behind_of(struct lnet_att *att)
 
 /*
  * No lock held. Holds @att as @fate specifies. False: the rule was deleted meanwhile.
- * lnet_rule_del() unlinks a rule and then visits the shards, so it also releases @att.
+ * lnet_rule_del() first unlinks a rule and then visits the shards, so it also releases @att.
  */
 static bool att_hold(struct lnet_pass *p, struct lnet_fault *f, struct lnet_att *att,
 		     const struct lnet_fate *fate)
@@ -37,7 +40,8 @@ static bool att_hold(struct lnet_pass *p, struct lnet_fault *f, struct lnet_att 
 		lnet_leave(p);
 		return false;
 	}
-	att->posted_ns = p->now_ns + fate->delay_ns;	/* time of release while it is held */
+	/* time at which a held attempt is released */
+	att->posted_ns = p->now_ns + fate->delay_ns;
 	lnet_rec_att(p, HELD, att, att->posted_ns, 0);
 	*holder_of(att) = fate->holder;
 	*behind_of(att) = fate->behind;
@@ -95,7 +99,10 @@ void lnet_att_release(struct lnet *ln, u32 id)
 	lnet_pass_end(&p);
 }
 
-/* No lock held. @att passes the attempts held on its path; sends each that enough have passed. */
+/*
+ * No lock held. @att passes the attempts that are held on its path. Sends each held attempt that
+ * enough messages have passed.
+ */
 static void passed(struct lnet_pass *p, const struct lnet_att *att)
 {
 	struct lnet_shard *sh = att->op->sh;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Fault rules as text: the tables of faults.def, parameters read, written and checked. */
+/* Fault rules as text: the tables of faults.def; reads, writes and checks parameters. */
 #include "plat.h"
 #include "base/base.h"
 #include "fault/fault.h"
@@ -145,7 +145,10 @@ static int set_num(const struct param *p, void *at, const char *text, char *err)
 	return 0;
 }
 
-/* Reads the digits at *@text and moves *@text past them. False: no digits, or more than 18. */
+/*
+ * Reads the digits at *@text, and sets *@text to the character behind them. False: no digits, or
+ * more than 18.
+ */
 static bool digits(const char **text, u64 *value)
 {
 	const char *at = *text;

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Applies fault rules to messages: which rules hit a message, and what they do to it.
+ * Applies fault rules to messages: decides which rules hit a message, and what they do to it. All
+ * rules that hit a message act together, the most recent rule first. Their delays are added. The
+ * first rule that ends the message ends it, and older rules do not count the message. A rule checks
+ * messages that this node sends and messages that it receives. So the NIDs of a rule define the
+ * direction, and both ends may have the same rule.
  *
- * All rules that hit act together, the most recent first. Delays add up. The first rule that ends
- * the message ends it, and older rules do not count the message. A rule checks messages that this
- * node sends and those that it receives. So the NIDs of a rule define the direction, and both ends
- * may have the same rule.
- *
- * Rules of stock LNet's kinds differ. If several of their delay rules hit, only the most recent
- * one holds the message, and older ones do not count it. A drop rule without outcomes drops
- * received messages silently. A drop rule with outcomes, or with a time (when), ends attempts in
- * the sender, in place of giving them to the driver. With drop_all it acts on both sides. For sent
+ * Rules of stock LNet's kinds differ. If several of their delay rules hit, only the most recent one
+ * holds the message, and older ones do not count it. A drop rule without outcomes drops received
+ * messages silently. A drop rule with outcomes, or with a time (when), ends attempts in the sender,
+ * in place of giving them to the driver. With drop_all, a drop rule acts on both sides. For sent
  * messages, the local NID of a rule is the sender's; stock LNet never matches a local NID there.
  */
 #include "plat.h"
@@ -20,7 +19,7 @@
 
 #define PAGE_BYTES 4096U
 #define WIRE_HDR 96U			/* approximate bytes besides the payload */
-#define SLOW_QUEUE_NS ((u64)NSEC_PER_SEC)	/* drops messages that would wait longer */
+#define SLOW_QUEUE_NS ((u64)NSEC_PER_SEC)	/* messages that would wait longer are dropped */
 #define SPOIL_PAGES BIT(31)
 #define MARK_PORTAL 64U			/* added to the portal of a tracked request */
 #define PING_PORTAL 0U
@@ -54,7 +53,7 @@ void lnet_rule_start(struct lnet_rule_live *live, u64 now_ns)
 	live->free_ns = 0;
 	rate_open(live);
 	if (lnet_rule_is_stock(&live->r) && live->r.rate == 2)
-		live->window_hit = 0;	/* as stock: the first match hits */
+		live->window_hit = 0;	/* the first match hits, as in stock LNet */
 }
 
 static bool rate_hits(struct lnet_rule_live *live)
@@ -66,7 +65,10 @@ static bool rate_hits(struct lnet_rule_live *live)
 	return hit;
 }
 
-/* In each window, at most one match hits: the first after a random time. Windows have no gaps. */
+/*
+ * In each window, at most one match hits: the first match after a random time. The windows have no
+ * gaps between them.
+ */
 static bool interval_hits(struct lnet_rule_live *live, u64 now_ns)
 {
 	u64 span_ns = live->r.interval_ns;
@@ -178,7 +180,7 @@ static bool matches(const struct lnet_rule *r, const struct lnet_nid *local,
 }
 
 /*
- * May the message be received twice? A tracked request may, whoever receives it, and a ping does no
+ * May the message be received twice? A tracked request may, at any receiver, and a ping does no
  * harm. A reply, or a request to a stock node, might take effect twice.
  */
 static bool may_repeat(const struct lnet_hdr *hdr)
@@ -216,7 +218,7 @@ static bool is_hit(struct lnet_rule_live *live, const struct lnet_nid *local,
 	return true;
 }
 
-/* [lock] If @live has hit its @count of messages, makes the worker log its end. */
+/* [lock] If @live has hit its @count of messages, makes the worker log the end of the rule. */
 static void note_end(struct lnet *ln, const struct lnet_rule_live *live, u64 now_ns)
 {
 	if (live->r.count && live->info.nr_hit >= live->r.count && lnet_log_is_on(ln))
@@ -240,7 +242,10 @@ static u64 hold_ns(struct lnet_rule_live *live)
 	return r->delay_ns + (r->jitter_ns ? draw_ns(live, r->jitter_ns + 1) : 0);
 }
 
-/* The rule with the longest delay is the holder: its deletion sends the message at once. */
+/*
+ * The rule with the longest delay is the holder. If the holder is deleted, the node sends the
+ * message at once.
+ */
 static void fate_delay(struct lnet_rule_live *live, struct lnet_fate *fate, u64 ns)
 {
 	fate->delay_ns += ns;
@@ -250,7 +255,7 @@ static void fate_delay(struct lnet_rule_live *live, struct lnet_fate *fate, u64 
 	fate->holder = live->info.id;
 }
 
-/* A token bucket: tokens that are not used are kept, up to the burst. */
+/* A token bucket: unused tokens are kept, up to the number of the burst. */
 static void rule_throttle(struct lnet_rule_live *live, struct lnet_fate *fate, u32 bytes,
 			  u64 now_ns)
 {
@@ -375,7 +380,7 @@ bool lnet_rules_receive(struct lnet_pass *p, struct lnet_rx *rx, const struct ln
 		lost = live->r.kind != LNET_RULE_K_CORRUPT;
 		if (lost)
 			break;
-		/* the position of the change; never 0, which means no change */
+		/* position of the byte to change; never 0, because 0 means no change */
 		rx->spoil = (1 + rule_random(live, BIT(30))) |
 			    (live->r.where == LNET_SPOIL_PAGES ? SPOIL_PAGES : 0);
 	}

@@ -12,7 +12,7 @@ static struct lnet_rule_live *live_create(struct lnet *ln, const struct lnet_rul
 		return NULL;
 	live->r = *r;
 	if (!(r->set & 1u << LNET_RULE_SEED) && lnet_rule_may(r->kind, LNET_RULE_SEED)) {
-		/* shown as if given, so that an operator can repeat the values */
+		/* shown like a given value, so that an operator can repeat the random values */
 		live->r.seed = ln->env->ops->random(ln->env) >> 32;
 		live->r.set |= 1u << LNET_RULE_SEED;
 	}
@@ -20,7 +20,10 @@ static struct lnet_rule_live *live_create(struct lnet *ln, const struct lnet_rul
 	return live;
 }
 
-/* When to log the end of the rule. If @count ends it, the last hit schedules that. */
+/*
+ * Returns when to log the end of the rule. If @count ends the rule, the last hit schedules the log
+ * line.
+ */
 static u64 end_ns(const struct lnet_rule_live *live)
 {
 	return live->r.to_ns && !live->over_told ? live->added_ns + live->r.to_ns : U64_MAX;
@@ -130,7 +133,10 @@ unsigned int lnet_rule_del(struct lnet *ln, const struct lnet_rule_which *which)
 	return nr;
 }
 
-/* Copies a rule whose end is not logged yet. Returns its ID; 0: none; *@next_ns: the next end. */
+/*
+ * Copies a rule that has ended and whose end is not logged yet. Returns the ID of the rule; 0:
+ * none. *@next_ns: when the next rule ends.
+ */
 static u32 ended_take(struct lnet_fault *f, u64 now_ns, struct lnet_rule_live *ended, u64 *next_ns)
 {
 	struct lnet_rule_live *live;
@@ -161,7 +167,8 @@ void lnet_rules_work(struct lnet *ln, u64 now_ns)
 	if (now_ns < READ_ONCE(ln->rules_ns) || !f)
 		return;
 	WRITE_ONCE(ln->rules_ns, U64_MAX);
-	smp_mb();			/* before rules are read; writers write them first */
+	/* clear the time before reading the rules: writers first write a rule, then the time */
+	smp_mb();
 	while ((id = ended_take(f, now_ns, &ended, &next_ns)))
 		lnet_log_rule_over(ln, id, lnet_rule_kind_name(ended.r.kind), ended.info.nr_hit);
 	lnet_job_schedule(ln, &ln->rules_ns, next_ns);
