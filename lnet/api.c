@@ -48,9 +48,9 @@ static int set_source(struct lnet *ln, struct lnet_op *op, const struct lnet_nid
 }
 
 /*
- * Returns the peer interface of @nid, with a reference; for a local NID, that of the loopback. An
- * interface is compared with local NIDs again only after a configuration change. Requests to a peer
- * that is to be merged are sent to the merge target, unless @pinned.
+ * Returns the peer interface of @nid, with a reference. For a local NID, returns the interface of
+ * the loopback. An interface is compared with local NIDs again only after a configuration change.
+ * Requests to a peer that is to be merged are sent to the merge target, unless @pinned.
  */
 static struct lnet_peer_ni *target_of(struct lnet *ln, const struct lnet_nid *nid, bool pinned)
 {
@@ -98,7 +98,10 @@ static int request_prepare(struct lnet *ln, struct lnet_op *op, struct lnet_md *
 	return set_source(ln, op, &x->self);
 }
 
-/* As op_get() without the pool, which other threads have used up. Releases and takes the lock. */
+/*
+ * Like op_get(), but allocates the operation, because other threads have emptied the pool. Releases
+ * and takes the lock.
+ */
 static struct lnet_op *op_make(struct lnet_pass *p, struct lnet_peer_ni *pni, bool two_events)
 {
 	struct lnet_op *op;
@@ -116,7 +119,10 @@ static struct lnet_op *op_make(struct lnet_pass *p, struct lnet_peer_ni *pni, bo
 	return NULL;
 }
 
-/* An operation with its events, from the pool of the target's shard, which stays locked. */
+/*
+ * Returns an operation with its events from the pool of the target's shard. This shard stays
+ * locked.
+ */
 static struct lnet_op *op_get(struct lnet_pass *p, struct lnet_peer_ni *pni, bool two_events)
 {
 	struct lnet_op *op;
@@ -134,7 +140,10 @@ static struct lnet_op *op_get(struct lnet_pass *p, struct lnet_peer_ni *pni, boo
 	return op_make(p, pni, two_events);
 }
 
-/* 0, -EAGAIN. Each request that waits for a path, a session or credits takes memory. */
+/*
+ * Returns 0, or -EAGAIN if too many requests are unfinished. Each request that waits for a path, a
+ * session or credits takes memory.
+ */
 static int request_may_start(struct lnet_shard *sh)
 {
 	lockdep_assert_held(&sh->lock);
@@ -182,10 +191,14 @@ static int request_start(struct lnet_pass *p, const struct lnet_xfer *x, struct 
 	return err;
 }
 
-/* Successive requests of one MD to one NID, as many as the MD permits: they share one look-up. */
+/*
+ * Successive requests of one MD to one NID, at most as many as the MD permits. One look-up serves
+ * all of them.
+ */
 struct run {
 	struct lnet_peer_ni *pni;	/* referenced */
-	struct lnet_md *md;		/* in use @left times, for requests not started */
+	/* pinned @left times, once for each request that is not started */
+	struct lnet_md *md;
 	unsigned int left;
 };
 
@@ -194,7 +207,9 @@ static bool same_ends(const struct lnet_xfer *a, const struct lnet_xfer *b)
 	return a->md.cookie == b->md.cookie && lnet_nid_same(&a->target.nid, &b->target.nid);
 }
 
-/* No shard locked. Prepares the run of the first of @nr requests at @x. 0 or -errno */
+/*
+ * No shard locked. Prepares the run that begins with the first of @nr requests at @x. 0 or -errno
+ */
 static int run_begin(struct lnet *ln, struct run *run, const struct lnet_xfer *x, unsigned int nr,
 		     bool core)
 {
@@ -217,7 +232,10 @@ static int run_begin(struct lnet *ln, struct run *run, const struct lnet_xfer *x
 	return -ENOENT;
 }
 
-/* Starts the run of requests at @x. Returns how many were started, or the error of the first. */
+/*
+ * Starts the run of requests at @x. Returns the number of started requests, or the error of the
+ * first request.
+ */
 static int run_start(struct lnet *ln, struct lnet_pass *p, const struct lnet_xfer *x,
 		     unsigned int nr, enum lnet_op_type type, enum lnet_kind kind)
 {
@@ -231,7 +249,7 @@ static int run_start(struct lnet *ln, struct lnet_pass *p, const struct lnet_xfe
 		return err;
 	lnet_window_grow(p, run.pni, run.left);
 	for (; run.left; run.left--, done++) {
-		if (run.left > 1)	/* the last one takes over the reference of @run */
+		if (run.left > 1)	/* the last request takes over the reference of @run */
 			lnet_peer_ni_hold(run.pni);
 		err = request_start(p, x + done, run.pni, run.md, type, kind);
 		if (err)
@@ -249,9 +267,9 @@ static int run_start(struct lnet *ln, struct lnet_pass *p, const struct lnet_xfe
 }
 
 /*
- * Returns how many of @left requests are sent with one doorbell. The more are in flight, the longer
- * both ends are busy without further ones. A small rest is sent with them, as a send costs as much
- * as making some forty requests.
+ * Returns how many of @left requests are sent with one doorbell. If more requests are in flight,
+ * both nodes stay busy for longer without further ones. A few remaining requests are sent with
+ * these, because a send costs as much as making some forty requests.
  */
 static unsigned int doorbell_burst(const struct lnet *ln, unsigned int left)
 {
@@ -264,8 +282,8 @@ static unsigned int doorbell_burst(const struct lnet *ln, unsigned int left)
 }
 
 /*
- * Returns how many were started, or the error of the first. Requests of one pass are sent together;
- * LNET_MORE in the last of them delays the doorbell.
+ * Returns the number of started requests, or the error of the first. Requests of one pass are sent
+ * together. If the last of them has LNET_MORE, the doorbell is delayed.
  */
 static int submit(struct lnet *ln, const struct lnet_xfer *x, unsigned int nr,
 		  enum lnet_op_type type, enum lnet_kind kind)
@@ -378,13 +396,13 @@ static void user_pinged(const struct lnet_event *ev)
 			ev->latency_ns);
 	if (ev->unlinked)
 		kfree(u);
-	else if (ev->final)	/* it failed before its threshold was used up */
+	else if (ev->final)	/* the request failed before the threshold of its MD was used up */
 		lnet_md_unlink(u->ln, ev->md);
 }
 
 /*
- * Takes ownership of @u, which has the callback for the result. The GET may use portal 0, as it is
- * of the core, and waits for no session negotiation.
+ * Takes ownership of @u, which has the callback for the result. The GET may use portal 0, because
+ * it is a request of the core. It waits for no session negotiation.
  */
 static int user_ping(struct user_ping *u, const struct lnet_nid *source, u64 timeout_ns,
 		     enum lnet_kind kind)
@@ -416,7 +434,7 @@ static int user_ping(struct user_ping *u, const struct lnet_nid *source, u64 tim
 	x.timeout_ns = timeout_ns;
 	err = submit_result(submit(ln, &x, 1, LNET_OP_GET, kind));
 	if (err)
-		lnet_md_unlink(ln, md);	/* the last event frees @u; no ->done() */
+		lnet_md_unlink(ln, md);	/* the last event frees @u, and does not call u->done() */
 	return err;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The functions and tables of higher folders that lower ones call: ln->hooks. */
+/* The table ln->hooks, by which lower folders call functions and tables of higher folders. */
 #include "shard/hooks.h"
 #include "shard/shard.h"
 #include "topology/topology.h"

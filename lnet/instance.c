@@ -48,7 +48,10 @@ static void instance_free(struct lnet *ln)
 	kfree(ln);
 }
 
-/* The parts in the order of their dependencies; their ends are in the opposite order. */
+/*
+ * The parts of an instance; each part follows the parts that it uses. They end in the opposite
+ * order.
+ */
 static const struct part {
 	int (*init)(struct lnet *ln);
 	void (*fini)(struct lnet *ln);
@@ -153,7 +156,8 @@ void lnet_destroy(struct lnet *ln)
 	mutex_lock(&ln->cfg_mutex);
 	ops_shutdown(ln);
 	lnet_net_stop(ln);
-	ops_shutdown(ln);		/* messages received until the drivers stopped */
+	/* ends operations of messages that were received until the drivers stopped */
+	ops_shutdown(ln);
 	lnet_cfg_wait(ln, ops_ended, NULL, U64_MAX);
 	mutex_unlock(&ln->cfg_mutex);
 	lnet_log_flush(ln);

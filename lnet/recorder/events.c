@@ -90,13 +90,19 @@ static void note_pni(struct lnet_shard *sh, enum lnet_rec_kind kind,
 {
 	struct lnet_rec r = { .kind = kind };
 
-	/* by its NID: the peer may be written again soon, with other interfaces */
+	/*
+	 * the interface is recorded by its NID, because its index may change soon: the peer may be
+	 * written again
+	 */
 	memcpy(r.a, &pni->nid, sizeof(pni->nid));
 	r.a[3] = a;
 	lnet_rec_put(sh, pni->peer, &r);
 }
 
-/* Writes peers that may be pinged next first, if they changed: an interface may have moved. */
+/*
+ * First writes peers that may be pinged next and that have changed, because one of their interfaces
+ * may have moved.
+ */
 static void note_probes(struct lnet_pass *p)
 {
 	struct lnet_shard *sh = p->sh;
@@ -125,7 +131,7 @@ static void note_ni(struct lnet_shard *sh, enum lnet_rec_kind kind, const struct
 	lnet_rec_put(sh, NULL, &r);
 }
 
-/* Writes eight ranks per record, each clamped to 32 bits. */
+/* Writes ranks, eight per trace record, each clamped to 32 bits. */
 static void ranks(struct lnet_shard *sh, const struct lnet_path *path, const s64 *rank)
 {
 	struct lnet_rec r = { .kind = LNET_RK_RANKS, .path = (u16)path->ix };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The flight recorder: the inputs and decisions of the core of decisions, in a ring buffer per
+ * The flight recorder writes the inputs and decisions of the core of decisions to a ring buffer per
  * shard. See manual/developer/recorder.md.
  */
 #ifndef LNET_RECORD_H
@@ -17,14 +17,17 @@ struct lnet_peer;
 enum lnet_rec_class {
 	LNET_REC_STATE, LNET_REC_SET, LNET_REC_CALL, LNET_REC_VALUE, LNET_REC_CHOICE
 };
-/* A trace record, in a ring and in a dump; in the byte order of the machine. */
+/*
+ * A trace record, with the same layout in a ring and in a dump. It has the byte order of the
+ * machine.
+ */
 struct lnet_rec {
-	u64 seq;		/* counted over all shards, from 1; 0: none */
+	u64 seq;		/* number of the record, over all shards, from 1; 0: none */
 	u64 now_ns;		/* time of the pass; 0: not recorded */
 	u8 kind, shard, att, cls;
-	u32 op;			/* number of an operation, or of an interface; 0: none */
+	u32 op;			/* number of an operation or of an interface; 0: none */
 	u32 peer;		/* number of a peer; 0: none */
-	u16 path, pni;		/* index of a path of @peer; position in its interface list */
+	u16 path, pni;		/* index of a path of @peer; index in the interface list of @peer */
 	u64 a[4];
 };
 
@@ -36,7 +39,7 @@ struct lnet_rec_head {
 	u64 magic;
 	u32 version, size;		/* of a record */
 	u32 nr_shards, nr_tunables;
-	u64 nr, lost;			/* number of records; of overwritten records */
+	u64 nr, lost;			/* number of records; number of overwritten records */
 	u64 hash;			/* lnet_rec_sum() of the records */
 	u64 spare[2];
 };
@@ -58,7 +61,7 @@ static inline void lnet_rec_op_unpack(struct lnet_op *op, u32 word)
 	op->id_state = word >> 24 & 7;
 }
 
-/* The queue of a QUEUE record, in its @att. */
+/* The queue that a QUEUE record describes, stored in its @att. */
 enum lnet_rec_queue {
 	LNET_RQ_PEER,
 	LNET_RQ_NI,
@@ -70,7 +73,7 @@ enum lnet_rec_queue {
 
 #define lnet_rec_ring(sh) container_of((sh)->rec, struct lnet_rec_ring, trace)
 
-/* The checksum in the header: over all records, from the initial value LNET_REC_MAGIC on. */
+/* Returns the checksum of the header, over all records. Its initial value is LNET_REC_MAGIC. */
 static inline u64 lnet_rec_sum(u64 sum, const struct lnet_rec *at, u64 nr)
 {
 	u64 i;
@@ -80,14 +83,14 @@ static inline u64 lnet_rec_sum(u64 sum, const struct lnet_rec *at, u64 nr)
 	return sum;
 }
 
-#define LNET_REC_LIVE_MAX	4096U	/* with more unfinished operations no snapshot is made */
+#define LNET_REC_LIVE_MAX	4096U	/* no snapshot is made if more operations are unfinished */
 #define LNET_REC_SNAPSHOTS	4U	/* snapshots in a full ring */
 
 struct lnet_rec_ring {		/* [sh] */
 	struct lnet_trace trace;	/* sh->rec points here */
 	struct lnet_recorder *owner;
 	struct lnet_rec *at;
-	u64 nr, head;		/* capacity, a power of two; records written so far */
+	u64 nr, head;		/* capacity, a power of two; number of records written */
 	u64 snap_due;		/* @head at which the next snapshot is made */
 	u32 seg;		/* number of the last snapshot; 0: none */
 	u32 put_off;		/* postponed snapshots: see LNET_REC_LIVE_MAX */

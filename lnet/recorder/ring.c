@@ -5,7 +5,8 @@
 #include "recorder/recorder.h"
 
 #define RECORDS_MIN	1024U		/* per ring */
-#define LATE_AGAIN	256U		/* records until the next try of a postponed snapshot */
+/* number of records until a postponed snapshot is tried again */
+#define LATE_AGAIN	256U
 
 const char *const lnet_rec_names[LNET_NR_RECS] = {
 	"none",
@@ -118,7 +119,10 @@ static void recorder_publish(struct lnet *ln, struct lnet_recorder *rec)
 	lnet_shards_unlock_all(ln);
 }
 
-/* Records per ring: the largest power of two that fits in @bytes; 0: @bytes is too small. */
+/*
+ * Returns the number of records per ring: the largest power of two that fits in @bytes. 0: @bytes
+ * is too small.
+ */
 static u64 ring_size(const struct lnet *ln, u64 bytes)
 {
 	u64 nr = div64_u64(bytes, (u64)ln->nr_shards * sizeof(struct lnet_rec));
@@ -140,7 +144,10 @@ static int recorder_start(struct lnet *ln, u64 bytes)
 	rec = recorder_new(ln, nr);
 	if (!rec)
 		return -ENOMEM;
-	/* counters continue: peers and operations keep numbers, which snapshots write again */
+	/*
+	 * The counters continue, so peers and operations keep their numbers. Snapshots write these
+	 * numbers again.
+	 */
 	if (ln->recorder) {
 		atomic_set(&rec->ops, atomic_read(&ln->recorder->ops));
 		atomic_set(&rec->peers, atomic_read(&ln->recorder->peers));
@@ -211,7 +218,10 @@ static u64 ring_first(const struct lnet_rec_ring *ring)
 	return ring->head > ring->nr ? ring->head - ring->nr : 0;
 }
 
-/* Copies the first record of ring @i from @seq on; false: none. A ring is sorted by number. */
+/*
+ * Copies the record of ring @i with the lowest number that is at least @seq. False: none. A ring is
+ * sorted by number.
+ */
 static bool ring_next(struct lnet_recorder *rec, unsigned int i, u64 seq, struct lnet_rec *r)
 {
 	struct lnet_rec_ring *ring = &rec->ring[i];
@@ -235,7 +245,7 @@ static bool ring_next(struct lnet_recorder *rec, unsigned int i, u64 seq, struct
 	return there;
 }
 
-/* Copies the record with the lowest number from @seq on, of all rings. False: none. */
+/* Copies the record with the lowest number that is at least @seq, of all rings. False: none. */
 static bool next_of_all(struct lnet_recorder *rec, u64 seq, struct lnet_rec *best)
 {
 	struct lnet_rec r;

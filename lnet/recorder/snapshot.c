@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Snapshots of the state that decisions depend on: the shard, its interfaces, and each peer with
+ * Snapshots of the state on which decisions depend: the shard, its interfaces, and each peer with
  * operations or with paths that wait for a ping. Any other peer is written before the first record
- * that names it. A peer is written again if code outside the core of decisions changed its facts.
+ * that names it. If code outside the core of decisions changes the facts about a peer, the peer is
+ * written again.
  */
 #include "recorder/record.h"
 #include "topology/topology.h"
@@ -163,7 +164,7 @@ static u8 path_flags(const struct lnet_path *path)
 	       flag(!list_empty(&path->timer.link), 3) | flag(path->hop != path->pni, 4);
 }
 
-/* Writes one more record of the path @ix of the peer @id. */
+/* Writes a further record about the path @ix of the peer @id. */
 static void path_more(struct lnet_shard *sh, u8 kind, u32 id, u32 ix, const u64 a[4])
 {
 	struct lnet_rec r = { .kind = kind, .peer = id, .path = (u16)ix };
@@ -301,7 +302,7 @@ static void op_write(struct lnet_shard *sh, struct lnet_op *op)
 	att_write(sh, op->hedge, id, true);
 }
 
-/* Writes the peers that @op refers to. Records name a peer by the number of its record. */
+/* Writes the peers to which @op refers. Records name a peer by the number of its record. */
 static void op_peers(struct lnet_shard *sh, struct lnet_op *op)
 {
 	u32 seg = lnet_rec_ring(sh)->seg;
@@ -340,7 +341,7 @@ void lnet_rec_peer(struct lnet_shard *sh, struct lnet_peer *peer)
 
 /* ---- queues ---------------------------------------------------------------------------------- */
 
-struct queue {			/* a queue being written, eight entries per record */
+struct queue {			/* a queue that is being written, with eight entries per record */
 	struct lnet_shard *sh;
 	struct lnet_rec r;
 	unsigned int nr;
