@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* explain: the path that a request to a peer would take now, the reason, and its timeouts. */
+/*
+ * The command explain: shows the path that a request to a peer would take now, the reason, and the
+ * timeouts of the request.
+ */
 #include "control/command.h"
 #include "shard/shard.h"
 #include "topology/topology.h"
@@ -61,7 +64,8 @@ static const struct lnet_table explain_table = { explain_keys, ARRAY_SIZE(explai
 struct cand_view {
 	struct lnet_nid source, nid, router;	/* router: any NID if none */
 	bool chosen;
-	int pair, near, far;			/* health of the path alone, and of its ends */
+	/* health of the path alone, of its NI, and of its peer NI */
+	int pair, near, far;
 	s64 rank[LNET_NR_PATH_RANKS];
 };
 
@@ -102,7 +106,7 @@ static void times_see(struct explain_view *v, const struct lnet *ln, const struc
 	v->suspect_ns = lnet_path_response_timeout(ln, path);
 }
 
-/* [sh] Selects as for a request of 0 bytes to @pni without a binding to an NI. */
+/* [sh] Selects a path as for a request of 0 bytes to @pni that is not bound to an NI. */
 static void see(struct explain_view *v, struct lnet_peer_ni *pni)
 {
 	struct lnet_peer *peer = pni->peer;
@@ -177,7 +181,7 @@ static void path_emit(struct lnet_sink *s, unsigned int first_key, const struct 
 	nid_emit(s, first_key + 2, &c->router);
 }
 
-/* Returns the parts of the path to which failures so far were attributed. */
+/* Returns to which parts of the path the failures so far were attributed. */
 static const char *attributed_to(const struct cand_view *c)
 {
 	if (c->near < LNET_HEALTH_MAX)
@@ -187,7 +191,7 @@ static const char *attributed_to(const struct cand_view *c)
 	return c->pair < LNET_HEALTH_MAX ? "path" : "nobody";
 }
 
-/* Writes candidate d->sub; false: there is none */
+/* Writes the candidate number d->sub. False: there is no such candidate. */
 static bool cand_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, void *arg)
 {
 	const struct explain_view *v = arg;

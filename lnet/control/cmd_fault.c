@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Fault rules: add, del, reset, show. */
+/* Commands for fault rules: add, del, reset, show. */
 #include "control/command.h"
 #include "fault/fault.h"
 
-/* A decoded request about a rule. */
+/* A decoded request about a fault rule. */
 struct fault_req {
 	u32 op;				/* LNET_NL_DROP_ADD ... */
 	u32 id;				/* 0: none was given */
@@ -50,7 +50,7 @@ static const struct lnet_field drop_fields[] = {
 	{ NULL }
 };
 
-/* Reads the operation, and makes r->rule an empty rule of its kind. */
+/* Reads the operation of the request, and makes r->rule an empty rule of its kind. */
 static int op_of(const struct lnet_ctl_req *req, struct fault_req *r, struct lnet_ctl_err *e)
 {
 	int rc;
@@ -169,11 +169,11 @@ static int fault_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 	if (rc)
 		return rc;
 	d->kind = r.rule.kind;
-	/* -ENOENT without a text: stock's lists report in this way that they are empty */
+	/* -ENOENT without a text: by this, stock's lists report that they are empty */
 	return lnet_rule_at(d->ctl->ln, d->kind, 0, NULL);
 }
 
-/* Keys of control.def's fault table that only one kind of rule has. */
+/* Keys of the fault table of control.def that only one kind of rule has. */
 enum {
 	DA_RATE = 7,
 	DA_INTERVAL,

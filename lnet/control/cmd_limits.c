@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The command limits: how much of each bound on peers is in use, the peer that uses most, and how
- * often the bound acted.
+ * The command limits: shows how much of each bound on peers is in use, which peer uses most, and
+ * how often the bound denied something.
  */
 #include "control/command.h"
 #include "shard/shard.h"
@@ -9,7 +9,7 @@
 #include "receive/receive.h"
 #include "router/router.h"
 
-#define LIMITS_MAX 64		/* of the core and all drivers */
+#define LIMITS_MAX 64		/* maximum number of bounds of the core and all drivers */
 
 enum { K_LIMIT = 2, K_PER, K_BOUND, K_MOST, K_BY, K_AT_BOUND, K_COUNTER, K_HITS };
 static const struct lnet_key keys[] = {
@@ -34,7 +34,8 @@ struct limit_row {
 };
 
 struct limits_view {
-	bool at_bound;			/* skip bounds that are not reached and never acted */
+	/* skip bounds that are not reached and never denied anything */
+	bool at_bound;
 	unsigned int nr;
 	struct limit_row row[LIMITS_MAX];
 };
@@ -97,7 +98,7 @@ static void limit_held_per_peer(struct lnet *ln, struct lnet_use *use)
 	reply_use(ln, use, true);
 }
 
-/* A bound per shard; @member of the shard counts the use. */
+/* A bound per shard; the field @member of the shard counts the use. */
 #define SHARD_LIMIT(name, member)						\
 static void limit_##name(struct lnet *ln, struct lnet_use *use)			\
 {										\
@@ -161,7 +162,10 @@ ROUTER_LIMIT(small)
 ROUTER_LIMIT(large)
 #undef ROUTER_LIMIT
 
-/* Shows the share of large buffers, because a router has the fewest of these. */
+/*
+ * Shows the share of the large buffers, because a router has fewer of these than of the other
+ * sizes.
+ */
 static void limit_router_share(struct lnet *ln, struct lnet_use *use)
 {
 	const struct lnet_router *r = READ_ONCE(ln->router);
@@ -226,7 +230,10 @@ static void core_fill(struct limits_view *v, struct lnet *ln)
 	}
 }
 
-/* The row shows the interface with the largest use, and the sum of all interfaces' counters. */
+/*
+ * The row shows the use of the interface that uses most, and the sum of the counters of all
+ * interfaces.
+ */
 static void ni_fill(struct limits_view *v, struct lnet_ni *ni)
 {
 	u64 values[LNET_LND_COUNTERS_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Logs changes of the configuration: the request and its sender. */
+/* Writes changes of the configuration to the log: the request and its sender. */
 #include "control/command.h"
 #include "shard/shard.h"
 
@@ -8,7 +8,8 @@
 /* Fault rules have separate messages. */
 static const struct {
 	u8 cmd;
-	const char *add, *set, *del;	/* command names with CREATE, with REPLACE, with neither */
+	/* names of the command with the flag CREATE, with REPLACE, and with neither */
+	const char *add, *set, *del;
 } changes[] = {
 	{ LNET_NL_CONFIGURE, "lnet configure", "lnet configure", "lnet unconfigure" },
 	{ LNET_NL_NETS, "net add", "net set", "net del" },
@@ -42,7 +43,10 @@ struct text {
 	int len;
 };
 
-/* Writes keys and values in their order: "net type tcp, local NI(s) interfaces 0 eth0". */
+/*
+ * Writes keys and values in the order of the request: "net type tcp, local NI(s) interfaces 0
+ * eth0".
+ */
 static void list_write(struct text *t, struct lnet_req r, unsigned int depth)
 {
 	struct lnet_val v;

@@ -13,8 +13,8 @@
 struct ni_req {
 	struct lnet_ni_cfg cfg;
 	u32 net;		/* LNET_NET_ANY: all */
-	bool by_name, all, whole_net;	/* whole_net: del of a net without a list */
-	bool waits;		/* add: its device or address is missing */
+	bool by_name, all, whole_net;	/* @whole_net: a del request names a net without a list */
+	bool waits;		/* add: the device or address of the interface is missing */
 	s64 health, fatal, drained;	/* HEALTH_UNSET: no change */
 };
 
@@ -27,7 +27,7 @@ struct ni_list {
 
 /* ---- reading requests ------------------------------------------------------------------------ */
 
-/* A number of -1 means its default. */
+/* The configuration of an interface in a request. A number of -1 stands for the default. */
 #define NI_NUMBER(table, name, min_, max_)							\
 	NI_##table(LNET_FIELD(NUM_DEF, #name, struct ni_req, cfg.name, .stock = true,		\
 			      .min = min_, .max = max_),)
@@ -54,7 +54,7 @@ static const struct lnet_field health_fields[] = {
 	LNET_FIELD_RANGE("drained", struct ni_req, drained, 0, 1, .text = "0 or 1"),
 	{ NULL }
 };
-/* The keys of one entry of a request, without those that name the interface. */
+/* The keys of one list entry of a request, except the keys that name the interface. */
 static const struct lnet_field element_fields[] = {
 	LNET_FIELD_SUB("tunables", tunables_fields),
 	LNET_FIELD_SUB("lnd tunables", lnd_fields),
@@ -116,7 +116,7 @@ static int element_values(struct ni_list *l, struct lnet_req elem, struct ni_req
 	return rc || !lnet_req_find(elem, "CPT", &v) ? rc : cpts(&v, r, l->ctl->ln, l->e);
 }
 
-/* Reads { 0: eth0, 1: eth1 } as one request for each interface. */
+/* Reads { 0: eth0, 1: eth1 } as a separate request for each interface. */
 static int element_interfaces(struct ni_list *l, u32 net, struct lnet_req elem,
 			      struct lnet_req names)
 {
@@ -164,7 +164,7 @@ static int net_element_read(struct ni_list *l, u32 net, struct lnet_req elem)
 	if (rc)
 		return rc;
 	r->all = lnet_nid_is_any(&r->cfg.nid);
-	/* The device on which the node awaits the address, if it is missing. */
+	/* Returns the device on which the node awaits the address, if the address is missing. */
 	if (lnet_req_find(elem, "interfaces", &names) && lnet_req_next(&names.list, &key) &&
 	    lnet_req_next(&names.list, &name) &&
 	    lnet_val_text(&name, r->cfg.ifname, sizeof(r->cfg.ifname)))
@@ -175,11 +175,12 @@ static int net_element_read(struct ni_list *l, u32 net, struct lnet_req elem)
 	return element_values(l, elem, r);
 }
 
-/* Rules of ip2nets: for each net, the first matching rule counts, with all its interfaces. */
+/* Rules of ip2nets. For each net, only the first matching rule applies, with all its interfaces. */
 struct rules {
 	struct lnet_net_sink sink;
 	struct ni_list *l;
-	unsigned int first, before;	/* interfaces before all rules; before this rule */
+	/* number of interfaces before all rules, and before this rule */
+	unsigned int first, before;
 };
 
 static int rules_net(struct lnet_net_sink *s, u32 net, const char *ifname, u64 cpts)
@@ -269,7 +270,7 @@ const struct lnet_lnd_ops *lnet_ctl_driver(const struct lnet *ln, u32 net)
 	return NULL;
 }
 
-/* Checks of a request that are possible before its execution. */
+/* Makes the checks of a request that are possible before its execution. */
 static int add_check_early(struct ni_list *l, const struct ni_req *r)
 {
 	char buf[LNET_NIDSTR_SIZE];
@@ -296,7 +297,9 @@ static int is_waiting(struct ni_list *l, const struct ni_req *r)
 	return 0;
 }
 
-/* Finds the address of an interface by its name. 0 also if the node will await the address. */
+/*
+ * Finds the address of an interface by its name. Also returns 0 if the node will await the address.
+ */
 static int find_address(struct ni_list *l, struct ni_req *r, bool may_wait)
 {
 	int rc = l->ctl->ops->interface_nid(l->ctl->arg, r->cfg.ifname, r->net, &r->cfg.nid);
@@ -308,7 +311,7 @@ static int find_address(struct ni_list *l, struct ni_req *r, bool may_wait)
 	if (r->waits)
 		return is_waiting(l, r);
 	why = rc == -EADDRNOTAVAIL ? "it has no address" : lnet_ctl_why(rc);
-	/* stock's errno, but not its text */
+	/* the errno is stock's, the text is not */
 	return lnet_ctl_fail(l->e, rc == -ENODEV ? -ENETDOWN : rc, "interface '%s': %s",
 			     r->cfg.ifname, why);
 }
@@ -360,7 +363,7 @@ static int ni_req_add(struct ni_list *l, struct ni_req *r, bool may_wait)
 	int rc;
 
 	if (!r->by_name)
-		cfg.ifname[0] = 0;	/* the driver finds the device by the address */
+		cfg.ifname[0] = 0;	/* no device is named: the driver finds it by the address */
 	rc = r->waits ? -EADDRNOTAVAIL : lnet_ni_add(l->ctl->ln, &cfg);
 	if (!rc)
 		lnet_ctl_marks_set(l->ctl->ln, &cfg.nid, &w.marks);
@@ -399,7 +402,7 @@ static int nets_add(struct ni_list *l, bool may_wait)
 
 /* ---- finding interfaces ---------------------------------------------------------------------- */
 
-/* True if @r selects this interface, which exists or is awaited. */
+/* True if @r selects this interface, which exists or which the node awaits. */
 static bool req_means(const struct ni_req *r, u32 net, const char *ifname,
 		      const struct lnet_nid *nid)
 {
@@ -425,7 +428,7 @@ static unsigned int nids_meant(struct lnet *ln, const struct ni_req *r, struct l
 	return nr;
 }
 
-/* Returns the first awaited interface, from @w on, that @r selects; NULL: none. */
+/* Returns the first awaited interface that @r selects, beginning with @w; NULL: none. */
 static const struct lnet_ctl_waiting *waiting_meant(const struct ni_req *r,
 						    const struct lnet_ctl_waiting *w)
 {
@@ -452,7 +455,10 @@ static int none_meant(struct ni_list *l, const struct ni_req *r)
 			     lnet_nid_str(&r->cfg.nid, nid));
 }
 
-/* Calls @fn for every NID that the list selects. If an entry selects none, makes no call. */
+/*
+ * Calls @fn for every NID that the list selects. If some entry of the list selects no NID, makes no
+ * call at all.
+ */
 static int for_meant(struct ni_list *l, int (*fn)(struct ni_list *l, const struct ni_req *r,
 						  const struct lnet_nid *nid))
 {
@@ -592,7 +598,10 @@ static bool first_peer(struct lnet *ln, struct lnet_nid *nid)
 	return true;
 }
 
-/* Removes all but the loopback interface: NIs before peers, so that no message adds a peer. */
+/*
+ * Removes all interfaces except the loopback. Removes NIs before peers, so that no message adds a
+ * peer meanwhile.
+ */
 static int node_unconfigure(struct lnet_control *ctl)
 {
 	struct lnet_route_info route;

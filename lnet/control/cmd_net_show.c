@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* net show: the local interfaces with their counters. */
+/* The command net show: reports the local interfaces with their counters. */
 #include "control/command.h"
 #include "topology/topology.h"
 #include "manage/manage.h"
@@ -29,7 +29,7 @@ static void latency_add(struct lnet_view_latency *v, const struct lnet_times *t)
 	v->samples += (u32)t->count;
 }
 
-/* The averages hold sums until lnet_ctl_stat_done(). */
+/* Until lnet_ctl_stat_done(), the fields for averages contain sums. */
 void lnet_ctl_stat_add(struct lnet_view_stat *v, const struct lnet_path_stats *st)
 {
 	latency_add(&v->put_egress, &st->put_egress);
@@ -47,7 +47,10 @@ void lnet_ctl_stat_done(struct lnet_view_stat *v)
 			all[i]->avg_ns = div_u64(all[i]->avg_ns, all[i]->samples);
 }
 
-/* Each path has its own latency. Visits every peer, and takes the shard lock once for each. */
+/*
+ * Adds the latencies of all paths of an interface. Visits every peer, and takes the shard lock once
+ * for each peer.
+ */
 static void ni_latency(const struct lnet_ni *ni, struct lnet_view_stat *v)
 {
 	struct lnet_peer_ni *pni;
@@ -128,7 +131,7 @@ bool lnet_ctl_ni_up(const struct lnet_ni *ni)
 	return lnet_ni_usable(ni) && lnet_ni_has_link(ni) && atomic_read(&ni->health) > 0;
 }
 
-/* Writes "[0,1]" with the quotes that make it a text in YAML. @set 0: all CPTs */
+/* Writes CPTs as "[0,1]", with the quotes that make it a text in YAML. @set 0: all CPTs */
 static void cpts_text(u64 set, unsigned int nr_cpts, char *buf, size_t size)
 {
 	u64 cpts = set ? set : U64_MAX >> (64 - nr_cpts);
@@ -149,7 +152,10 @@ static void cpts_text(u64 set, unsigned int nr_cpts, char *buf, size_t size)
 	scnprintf(buf + len, size - (size_t)len, "]\"");
 }
 
-/* cfg_mutex held. A drained NI is "draining" while it has operations in flight, then "drained". */
+/*
+ * cfg_mutex held. Returns the service state: a drained NI is "draining" while it has operations in
+ * flight, then "drained".
+ */
 static const char *ni_status(struct lnet_ni *ni)
 {
 	if (!lnet_ctl_ni_up(ni))
@@ -159,7 +165,7 @@ static const char *ni_status(struct lnet_ni *ni)
 	return lnet_ni_is_empty(ni->ln, ni) ? "drained" : "draining";
 }
 
-/* Returns why the status is "down". */
+/* Returns the reason why the status is "down". */
 static const char *ni_reason(const struct lnet_ni *ni)
 {
 	if (!lnet_ni_has_link(ni))
@@ -167,7 +173,7 @@ static const char *ni_reason(const struct lnet_ni *ni)
 	return lnet_ni_usable(ni) ? "health 0" : "not started";
 }
 
-/* Fills @v with the configuration of an interface, which exists or is awaited. */
+/* Fills @v with the configuration of an interface, which exists or which the node awaits. */
 static void cfg_view(const struct lnet *ln, const struct lnet_ni_cfg *cfg,
 		     const struct lnet_ctl_marks *marks, struct lnet_view_ni *v)
 {
@@ -206,7 +212,7 @@ static void ni_view(struct lnet_ni *ni, unsigned int level, struct lnet_view_ni 
 	if (!level)
 		return;
 	ni_traffic(ni, v);
-	/* as stock: 0 until the node has sent a message to itself */
+	/* 0 until the node has sent a message to itself, as in stock LNet */
 	v->health.value = !lnet_nid_is_lo(&ni->nid) ? atomic_read(&ni->health) :
 			  v->stat.send_count || ni->used ? LNET_HEALTH_MAX : 0;
 	ni_latency(ni, &v->stat);
@@ -214,7 +220,7 @@ static void ni_view(struct lnet_ni *ni, unsigned int level, struct lnet_view_ni 
 		ni->ops->counters(ni, v->lnd_counters, false);
 }
 
-/* cfg_mutex held. Fills @v with the future values of an awaited interface. */
+/* cfg_mutex held. Fills @v with the values that an awaited interface will have. */
 static void waiting_view(const struct lnet_ctl_dump *d, const struct lnet_ctl_waiting *w,
 			 const struct lnet_lnd_ops *ops, struct lnet_view_ni *v)
 {
@@ -223,7 +229,7 @@ static void waiting_view(const struct lnet_ctl_dump *d, const struct lnet_ctl_wa
 	lnet_ni_cfg_complete(d->ctl->ln, w->net, ops, &cfg);
 	cfg_view(d->ctl->ln, &cfg, &w->marks, v);
 	strscpy(v->status, "down", sizeof(v->status));
-	/* Stock's tool reads the text as YAML, so it has no ": ". */
+	/* Stock's tool parses the text as YAML, so the text must not contain ": ". */
 	scnprintf(v->reason, sizeof(v->reason), "not started ('%s', %s)", cfg.ifname,
 		  lnet_ctl_wait_why(w));
 }
@@ -243,7 +249,10 @@ static bool net_is_first(const struct lnet *ln, const struct lnet_ni *ni)
 	return true;
 }
 
-/* True if @w is the first interface of a net that has only awaited interfaces, and a driver. */
+/*
+ * True if @w is the first interface of its net, the net has only awaited interfaces, and its driver
+ * exists.
+ */
 static bool waiting_is_first(const struct lnet_control *ctl, const struct lnet_ctl_waiting *w)
 {
 	const struct lnet_ctl_waiting *other;
@@ -264,7 +273,7 @@ struct shown_net {
 	struct lnet_view_ni *v;		/* room for an interface */
 };
 
-/* Finds the net at @pos, in the order of configuration. False: there are no more */
+/* Finds the net at @pos, in the order of configuration. False: there are fewer nets. */
 static bool net_at(const struct lnet_ctl_dump *d, u32 pos, struct shown_net *n)
 {
 	const struct lnet *ln = d->ctl->ln;
@@ -292,7 +301,7 @@ static bool net_at(const struct lnet_ctl_dump *d, u32 pos, struct shown_net *n)
 	return false;
 }
 
-/* The tables of an NI's driver that this dump shows, or NULL. */
+/* Returns the tables of an NI's driver that this dump shows, or NULL. */
 static const struct lnet_lnd_tables *lnd_tables(struct lnet_ctl_dump *d,
 						const struct lnet_lnd_ops *ops)
 {
@@ -304,7 +313,7 @@ static const struct lnet_lnd_tables *lnd_tables(struct lnet_ctl_dump *d,
 		return NULL;
 	if (d->lnd_ops == ops)
 		return &d->lnd;
-	d->lnd_ops = NULL;	/* until the table has been sent */
+	d->lnd_ops = NULL;	/* not known until the table has been sent */
 	d->lnd.tunables = tunables ? &lnet_table_sock : NULL;
 	d->lnd.counters = counters ? &d->counters : NULL;
 	for (i = 0; counters && i < ops->nr_counters; i++)
@@ -316,7 +325,10 @@ static const struct lnet_lnd_tables *lnd_tables(struct lnet_ctl_dump *d,
 	return &d->lnd;
 }
 
-/* Sends the table if it is the first, or if the driver of the net differs from the last one. */
+/*
+ * Sends the table if none was sent yet, or if the driver of the net differs from the driver of the
+ * last table.
+ */
 static bool net_table(struct lnet_ctl_dump *d, struct lnet_sink *s, const struct lnet_lnd_ops *ops)
 {
 	const struct lnet_lnd_tables *lnd = lnd_tables(d, ops);
@@ -327,15 +339,16 @@ static bool net_table(struct lnet_ctl_dump *d, struct lnet_sink *s, const struct
 			  d->table ? LNET_TABLE_AGAIN : LNET_TABLE_FIRST))
 		return false;
 	if (d->table)
-		d->head = false;	/* the header follows a repeated table */
+		d->head = false;	/* after a repeated table, the header follows once more */
 	d->table = true;
 	d->lnd_ops = ops;
 	return true;
 }
 
 /*
- * Writes interface d->sub of the net, awaited ones last. False: there is none. In a backup, the NID
- * identifies an interface that was added by its NID, because its device may have several.
+ * Writes the interface number d->sub of the net; awaited interfaces are the last. False: there is
+ * no such interface. In a backup, an interface that was added by its NID is identified by this NID,
+ * because its device may have several.
  */
 static bool element_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, void *arg)
 {
@@ -382,8 +395,8 @@ static bool net_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, struct shown_
 }
 
 /*
- * Tables have the key for reasons only if an interface is down or awaited. Else they equal those of
- * stock LNet.
+ * Tables have the key for reasons only if an interface is down or awaited. Otherwise they equal the
+ * tables of stock LNet.
  */
 static bool has_reasons(const struct lnet_ctl_dump *d)
 {

@@ -16,13 +16,16 @@ struct peer_req {
 	bool mr, log;
 	s64 health, state;		/* HEALTH_UNSET, STATE_UNSET: no change */
 	struct lnet_req pnis;		/* "peer ni" */
-	struct lnet_nid nid;		/* of the element of @pnis that was read last */
+	struct lnet_nid nid;		/* NID of the element of @pnis that was read last */
 	bool has_nid;
 };
 
 /* ---- reading requests ------------------------------------------------------------------------ */
 
-/* A request that adds or deletes ignores "peer state" and "log", because exports may have them. */
+/*
+ * Requests that add or delete a peer ignore "peer state" and "log", because exports may contain
+ * these keys.
+ */
 static const struct lnet_field peer_fields[] = {
 	LNET_FIELD(NID, "primary nid", struct peer_req, primary, .need = true),
 	LNET_FIELD_RANGE("Multi-Rail", struct peer_req, mr, 0, 1, .text = "true or false"),
@@ -35,7 +38,7 @@ static const struct lnet_field health_fields[] = {
 	LNET_FIELD_RANGE("health value", struct peer_req, health, 0, LNET_HEALTH_MAX),
 	{ NULL }
 };
-/* { "nid": X }, { "health stats": { "health value": N } }, or both. */
+/* Reads { "nid": X }, { "health stats": { "health value": N } }, or a mapping with both keys. */
 static const struct lnet_field pni_fields[] = {
 	LNET_FIELD(NID, "nid", struct peer_req, nid, .has = offsetof(struct peer_req, has_nid)),
 	LNET_FIELD_SUB("health stats", health_fields),
@@ -92,7 +95,7 @@ static int peer_req_check(struct lnet *ln, const struct peer_req *r, struct lnet
 	return 0;
 }
 
-/* Returns the second NID on a net in a request for a peer that is not multi-rail. */
+/* For a peer that is not multi-rail, returns the second NID of the request on one net. */
 static const struct lnet_nid *further_nid(const struct peer_req *r)
 {
 	unsigned int i, k;
@@ -132,7 +135,7 @@ static int peer_req_add(struct lnet *ln, const struct peer_req *r, struct lnet_c
 	return lnet_ctl_fail(e, rc, "cannot add peer %s: %s", buf, lnet_ctl_why(rc));
 }
 
-/* The peer is a gateway: the text lists nets to which routes use it. */
+/* The peer is a gateway: the error text lists nets to which routes use the gateway. */
 static int gateway_refuse(struct lnet *ln, const struct peer_req *r, struct lnet_ctl_err *e)
 {
 	char nid[LNET_NIDSTR_SIZE], net[LNET_NIDSTR_SIZE], nets[48] = "";
@@ -315,9 +318,13 @@ static void pni_view(const struct lnet_peer_ni *pni, struct lnet_view_pni *v)
 
 /* ---- paths: from level LNET_LEVEL_MORE on ---------------------------------------------------- */
 
-#define PATHS_MAX 64	/* paths shown of one interface: an element must fit in one message */
+/*
+ * Number of paths that are shown of one interface. It is bounded because an element must fit in one
+ * message.
+ */
+#define PATHS_MAX 64
 
-/* Fills @v with @a and @b together; @h has the buckets of both. */
+/* Fills @v with the sums of @a and @b; @h has the histogram of both. */
 static void times_view(const struct lnet_times *a, const struct lnet_times *b,
 		       const struct lnet_hist *h, struct lnet_view_times *v)
 {
@@ -384,7 +391,7 @@ static void pni_averages(const struct lnet_peer_ni *pni, struct lnet_view_pni_mo
 	v->trans_avg_ns = nr_trans ? div64_u64(v->trans_avg_ns, nr_trans) : 0;
 }
 
-/* Finds path @pos of interface @pni_pos as it is now. False: there are no more */
+/* Finds the path @pos of the interface @pni_pos, as it is now. False: there are fewer paths. */
 static bool path_at(struct lnet_peer *peer, u32 pni_pos, u32 pos, struct lnet_view_path *v)
 {
 	const struct lnet_peer_ni *pni;
@@ -436,7 +443,10 @@ static void peer_view(struct lnet_peer *peer, struct lnet_view_peer *v)
 	spin_unlock(&peer->sh->lock);
 }
 
-/* Copies the present state of the interface with index @pos to @v. False: there are no more. */
+/*
+ * Copies the present state of the interface with index @pos to @v. False: there are fewer
+ * interfaces.
+ */
 static bool pni_at(struct lnet_peer *peer, u32 pos, struct lnet_view_pni *v)
 {
 	const struct lnet_peer_ni *pni;
@@ -457,7 +467,7 @@ static bool pni_at(struct lnet_peer *peer, u32 pos, struct lnet_view_pni *v)
 	return found;
 }
 
-/* Logs what stock LNet writes to its debug log. */
+/* Logs the texts that stock LNet writes to its debug log. */
 static int peer_log(struct lnet *ln, const struct lnet_nid *nid)
 {
 	struct lnet_peer_ni *pni = lnet_peer_ni_lookup(ln, nid);
@@ -483,7 +493,7 @@ static int peer_log(struct lnet *ln, const struct lnet_nid *nid)
 	return rc;
 }
 
-/* Writes interface d->sub of d->peer; false: there is none */
+/* Writes the interface number d->sub of d->peer. False: there is no such interface. */
 static bool pni_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, void *arg)
 {
 	struct lnet_view_pni *v = arg;
@@ -511,8 +521,8 @@ static bool peer_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_
 }
 
 /*
- * Advances d->peer to the next peer, except loopback; NULL at the end. If peers are removed
- * meanwhile, the dump may miss one.
+ * Sets d->peer to the next peer, except loopback; NULL at the end. If peers are removed during the
+ * dump, the dump may miss a peer.
  */
 static void peer_next(struct lnet_ctl_dump *d)
 {

@@ -17,7 +17,7 @@ static int read_info(struct lnet_ctl_ask *ask, const u8 *info, u32 len)
 	int rc = nis ? lnet_pinginfo_decode(&pi, info, len, nis, LNET_CTL_NIDS_MAX) : -ENOMEM;
 
 	if (rc == -EMSGSIZE || rc == -ENOBUFS)
-		rc = 0;		/* use the NIDs that were decoded */
+		rc = 0;		/* not an error: uses the NIDs that were decoded */
 	if (!rc)
 		ask->nids = kvcalloc(pi.nr + 1, sizeof(*ask->nids), GFP_NOFS);
 	if (!rc && !ask->nids)
@@ -54,7 +54,7 @@ static const struct lnet_field ping_fields[] = {
 	{ NULL }
 };
 
-/* As in stock LNet, each target reports an unknown source as a separate failure. */
+/* Each target reports an unknown source NID as a separate failure, as in stock LNet. */
 static int ping(struct lnet_ctl_ask *ask)
 {
 	struct lnet_ctl_asks *set = ask->set;
@@ -88,7 +88,10 @@ static int ping_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 		lnet_ctl_asks_free(set);
 		return rc;
 	}
-	/* As in stock LNet, a timeout out of range becomes the longest one. */
+	/*
+	 * As in stock LNet, a timeout that is out of range is replaced by the longest permitted
+	 * one.
+	 */
 	if (r.timeout_ms < 1 || r.timeout_ms > PING_MS_MAX)
 		r.timeout_ms = PING_MS_MAX;
 	set->source = r.source;
@@ -142,7 +145,10 @@ static int read_own(struct lnet_ctl_ask *ask)
 	return rc;
 }
 
-/* Copies at most as many NIDs as there were before the lock: others may be added meanwhile. */
+/*
+ * Copies the NIDs of the peer. The array was allocated before the lock was taken, so NIDs that were
+ * added meanwhile are omitted.
+ */
 static int read_peer(struct lnet_ctl_ask *ask, struct lnet_peer *peer)
 {
 	unsigned int max = READ_ONCE(peer->nr_pnis);
@@ -157,7 +163,7 @@ static int read_peer(struct lnet_ctl_ask *ask, struct lnet_peer *peer)
 	list_for_each_entry(pni, &peer->pnis, link) {
 		if (pni->deleted || ask->nr_nids == max)
 			continue;
-		/* The primary NID is the first. */
+		/* The first NID of the list is the primary NID. */
 		at = lnet_nid_same(&pni->nid, &peer->primary) ? 0 : ask->nr_nids;
 		ask->nids[ask->nr_nids++] = ask->nids[at];
 		ask->nids[at] = pni->nid;
@@ -241,7 +247,7 @@ static int cpt_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ct
 
 /*
  * Finds the distance of @nid (0: this node, 1: a local net), and the position of the first NI on
- * its net. False: there is no such NI, or @nid is loopback
+ * the net of @nid. False: there is no such NI, or @nid is loopback
  */
 static bool dist_find(struct lnet *ln, const struct lnet_nid *nid, struct lnet_view_dist *v)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Commands of the flight recorder: start, stop, show, and reading its trace records in parts. */
+/*
+ * Commands of the flight recorder: start, stop, show, and a command that reads its trace records
+ * piece by piece.
+ */
 #include "control/command.h"
 #include "recorder/record.h"
 #include "recorder/recorder.h"
@@ -65,9 +68,10 @@ static int record_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 /* ---- show ------------------------------------------------------------------------------------ */
 
 struct record_dump {
-	u64 seq;			/* of the next trace record; 0: show the state */
+	u64 seq;			/* number of the next trace record; 0: show the state */
 	u32 items;
-	bool from, head;		/* "from" was given; show the head of a file */
+	/* @from: the key "from" was given; @head: show the header of a file */
+	bool from, head;
 	struct lnet_record_view view;
 	struct lnet_rec rec[PER_ITEM];
 	char text[2 * PER_ITEM * sizeof(struct lnet_rec) + 1];
@@ -103,7 +107,7 @@ static int record_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 	d->priv = r;
 	rc = lnet_ctl_read(lnet_ctl_attrs(req), show_fields, r, e);
 	if (r->from && !r->seq)
-		r->seq = 1;	/* the number of the first record */
+		r->seq = 1;	/* number of the first trace record to read */
 	lnet_record_show(d->ctl->ln, &r->view);
 	if (rc || !r->seq)
 		return rc;
@@ -135,7 +139,7 @@ static int show_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct record
 	return lnet_ctl_item_end(d, s) ? 0 : 1;
 }
 
-/* Trace records that did not fit are read again by the next call. */
+/* The next call reads trace records again that did not fit. */
 static int data_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct record_dump *r)
 {
 	unsigned int nr;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * debug recovery: local interfaces that have no link or less than full health, or peer interfaces
- * with less than full health.
+ * The command debug recovery: shows local interfaces without link or with less than full health, or
+ * peer interfaces with less than full health.
  */
 #include "control/command.h"
 #include "topology/topology.h"
 
-#define RECOV_MAX 256		/* interfaces in a reply, which is one message */
+#define RECOV_MAX 256		/* maximum number of interfaces in a reply, which is one message */
 
 enum { QUEUE_LOCAL, QUEUE_PEER };
 
@@ -50,7 +50,7 @@ static void peer_fill(struct recov_view *v, struct lnet *ln)
 	}
 }
 
-/* As in stock LNet, -ENOENT without a text reports an empty list. */
+/* -ENOENT without a text reports an empty list, as in stock LNet. */
 static int recov_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 		       struct lnet_ctl_err *e)
 {

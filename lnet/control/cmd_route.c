@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Routes: route add, del and show. */
+/* Commands for routes: route add, del and show. */
 #include "control/command.h"
 #include "topology/topology.h"
 #include "service/service.h"
@@ -44,7 +44,7 @@ static const char *bad_gateway(const struct lnet_route_cfg *cfg)
 	return "it is an interface of this node";
 }
 
-/* Stock's text names two reasons; the node adds which one applies. */
+/* Stock's error text names two possible reasons. The node appends the reason that applies. */
 static int route_exists(struct lnet *ln, const struct lnet_route_cfg *cfg, struct lnet_ctl_err *e)
 {
 	char nid[LNET_NIDSTR_SIZE], net[LNET_NIDSTR_SIZE];
@@ -119,7 +119,10 @@ static const struct lnet_field notify_fields[] = {
 	{ NULL }
 };
 
-/* A report of stock's lctl: the "state" of a router, and when it was noticed. Ignores the net. */
+/*
+ * A report by stock's lctl: the "state" of a router, and when lctl noticed this state. The net in
+ * the report is ignored.
+ */
 static int route_req_notify(struct lnet *ln, struct lnet_req item, const struct route_req *r,
 			    bool checks, struct lnet_ctl_err *e)
 {
@@ -200,7 +203,7 @@ static int routes_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet
 		if (!lnet_ctl_emit(d, s, &lnet_table_route, &v))
 			return 1;
 	}
-	/* Stock's tool recognizes this text, and regards it as success. */
+	/* Stock's tool recognizes this error text, and regards the error as success. */
 	return d->head ? 0 : lnet_ctl_fail(e, 0, "No routes found");
 }
 

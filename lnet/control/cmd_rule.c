@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Fault rules in the grammar of faults.def: add, delete, show. */
+/* Commands for fault rules in the grammar of faults.def: add, delete, show. */
 #include "control/command.h"
 #include "fault/fault.h"
 
@@ -38,7 +38,7 @@ static const struct lnet_table table = { keys, ARRAY_SIZE(keys) };
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* Reads the next key, and its value as text. 1; 0: there is none; -EINVAL */
+/* Reads the next key, and its value as text. Returns 1; 0: there is no further key; -EINVAL */
 static int rule_pair_read(struct lnet_req *r, char *key, size_t size, char *value,
 			  struct lnet_ctl_err *e)
 {
@@ -117,7 +117,10 @@ static int rule_req_read(struct lnet_req item, struct lnet_rule *r, struct lnet_
 	lnet_rule_init(r, kind);
 	rc = params_of(item, r, value, e);
 	kfree(value);
-	/* A rule for all messages gets the source "*": a rule in a file must select messages. */
+	/*
+	 * Writes a rule for all messages with the source "*", because a rule in a file must select
+	 * messages.
+	 */
 	if (!rc && !(r->set & selects) && lnet_rule_may(r->kind, LNET_RULE_SOURCE))
 		r->set |= 1u << LNET_RULE_SOURCE;
 	return rc;

@@ -13,7 +13,7 @@ struct setting {
 	u64 value, asked;
 };
 
-/* The text before the colon equals that of stock's tool. */
+/* The text before the colon equals the text of stock's tool. */
 static int value_refuse(const struct lnet_tunable_info *info, const char *text, int rc,
 			struct lnet_ctl_err *e)
 {
@@ -79,7 +79,7 @@ static int tunables_act(struct lnet_control *ctl, const struct lnet_ctl_req *req
 	return rc;
 }
 
-/* "range" N, as stock's tool imports `numa'. */
+/* The key "range" with a number N: stock's tool imports `numa' in this form. */
 static int numa_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 		    struct lnet_ctl_err *e)
 {
@@ -96,8 +96,8 @@ static int numa_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 /* ---- show ------------------------------------------------------------------------------------ */
 
 /*
- * The lines of stock's `global show`, in its order; "" is lnd_timeout, which is computed. All other
- * tunables follow.
+ * The rows of stock's `global show`, in its order. The entry "" is lnd_timeout, which is computed.
+ * All other tunables follow these rows.
  */
 static const char *const stock_order[] = {
 	"numa_range",
@@ -115,7 +115,7 @@ static const char *const stock_order[] = {
 	"max_recovery_ping_interval",
 };
 
-/* one line: a number, or a text when it is no whole number of seconds */
+/* One row: a number; or a text if the value is not a whole number of seconds. */
 struct shown {
 	u64 num;
 	char text[24];
@@ -127,7 +127,7 @@ struct tun_view {
 	struct lnet_table table;
 };
 
-/* A time is a number of seconds, with up to nine decimals if it is not whole. */
+/* A time is a number of seconds. If it is not whole, it has up to nine decimals. */
 static void line_add(struct tun_view *v, const char *name, u64 value, bool is_time)
 {
 	struct shown *s = &v->shown[v->table.nr];
@@ -217,7 +217,7 @@ const struct lnet_ctl_cmd lnet_cmd_numa = { .cmd = LNET_NL_NUMA, .down = true, .
 
 /* ---- statistics ------------------------------------------------------------------------------ */
 
-/* In the order of control.def, which is stock's. */
+/* The counters are in the order of control.def, which is stock's order. */
 static const u8 shown_counters[] = {
 	LNET_C_msgs_alloc,
 	LNET_C_msgs_max,
@@ -244,7 +244,8 @@ static const u8 shown_counters[] = {
 };
 
 /*
- * The reply is one mapping without repeated names: the 26 counters of stock LNet, then all others.
+ * The reply is one mapping in which no name is repeated: the 26 counters of stock LNet, then all
+ * other counters.
  */
 static bool counter_is_stock(unsigned int c)
 {
@@ -257,7 +258,7 @@ static bool counter_is_stock(unsigned int c)
 	       c == LNET_C_drop_length;
 }
 
-#define STOCK_STATS 27		/* keys of lnet_table_stats, with the header */
+#define STOCK_STATS 27		/* number of keys of lnet_table_stats, including the header */
 static_assert(ARRAY_SIZE(shown_counters) + 5 == STOCK_STATS, "the counters of the table");
 
 struct stats_view {

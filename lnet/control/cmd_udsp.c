@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Selection policies: udsp add, del and show, and their effect on interfaces. */
+/*
+ * Commands for selection policies: udsp add, del and show. Also shows the effect of policies on
+ * interfaces.
+ */
 #include "control/command.h"
 #include "names/names.h"
 #include "topology/topology.h"
 
 /* ---- reading requests ------------------------------------------------------------------------ */
 
-/* The key "priority"; files have it inside "action". A value of -1 shows that none is set. */
+/*
+ * The key "priority". In files, it is inside "action". A value of -1 means that no priority is set.
+ */
 #define PRIORITY_FIELD										\
 	LNET_FIELD_RANGE("priority", struct lnet_udsp_rule, priority, 0, S32_MAX, .stock = true, \
 			 .range_err = -ERANGE, .has = offsetof(struct lnet_udsp_rule, has_priority))

@@ -6,24 +6,30 @@
 #include "control/control.h"
 #include "model/model.h"
 
-/* A command: the const structs below are in cmd_*.c and transaction.c. */
+/*
+ * A command of the management protocol. The const structs below are defined in cmd_*.c and
+ * transaction.c.
+ */
 struct lnet_ctl_cmd {
 	u8 cmd;
-	bool down;		/* is also available if the node is not configured */
-	bool stages;		/* its changes may be part of a transaction */
-	u16 tells;		/* the reply to a change with one of these flags is a dump */
+	bool down;		/* the command is also available if the node is not configured */
+	bool stages;		/* changes of this command may be part of a transaction */
+	u16 tells;		/* flags: if a change has one of them, its reply is a dump */
 	/*
-	 * Each is NULL if the command has no such form. Contracts: lnet_control_do() and
-	 * lnet_control_dump_*(). If @stages, act changes nothing for a request with
-	 * LNET_NL_F_STAGED: it makes all checks that need no change.
+	 * Each function is NULL if the command has no such form. Contracts: lnet_control_do() and
+	 * lnet_control_dump_*(). If @stages is set and a request has LNET_NL_F_STAGED, act()
+	 * changes nothing. It then makes all checks that need no change.
 	 */
 	int (*act)(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 		   struct lnet_ctl_err *e);
-	/* @d is zero except fields from the request's header. After an error, end is called. */
+	/*
+	 * @d is zero except for fields from the request's header. end() is also called after an
+	 * error of start().
+	 */
 	int (*start)(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 		     struct lnet_ctl_err *e);
 	int (*next)(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
-	/* NULL: d->priv is memory for kvfree(), or NULL. */
+	/* If end() is NULL, d->priv is memory for kvfree(), or NULL. */
 	void (*end)(struct lnet_ctl_dump *d);
 };
 
@@ -39,48 +45,49 @@ extern const struct lnet_ctl_cmd lnet_cmd_configure, lnet_cmd_nets, lnet_cmd_pee
 /* cmd_net.c */
 /* Returns the driver for the type of a net; NULL: none is registered. */
 const struct lnet_lnd_ops *lnet_ctl_driver(const struct lnet *ln, u32 net);
-/* States of an interface that an operator has set; they survive a restart. */
+/* The states of an interface that an operator has set. They survive a restart. */
 struct lnet_ctl_marks {
 	bool drained, down;
 };
 void lnet_ctl_marks_get(const struct lnet_ni *ni, struct lnet_ctl_marks *marks);
 void lnet_ctl_marks_set(struct lnet *ln, const struct lnet_nid *nid,
 			const struct lnet_ctl_marks *marks);
-/* pending_ni.c: awaited interfaces, to be added when they exist */
+/* pending_ni.c: interfaces that the node awaits, and adds when they exist */
 struct lnet_ctl_waiting {
 	struct lnet_ctl_waiting *next;
-	struct lnet_ni_cfg cfg;		/* NID any: the address that will appear */
+	struct lnet_ni_cfg cfg;		/* If the NID is any: the node awaits an address. */
 	struct lnet_ctl_marks marks;
 	u32 net;
-	struct lnet_nid seen;		/* address of the interface at the last try to add it */
+	/* address that the interface had at the last attempt to add it */
+	struct lnet_nid seen;
 	u32 looks;			/* checks since that try */
-	int err;			/* why the interface is missing; WRITE_ONCE */
+	int err;			/* reason why the interface is missing; WRITE_ONCE */
 };
 int lnet_ctl_wait_add(struct lnet_control *ctl, const struct lnet_ctl_waiting *like);
-/* Stops awaiting @w; NULL: all interfaces. */
+/* Makes the node stop awaiting @w; NULL: all awaited interfaces. */
 void lnet_ctl_wait_del(struct lnet_control *ctl, const struct lnet_ctl_waiting *w);
 /* True if an interface that could not be added because of @err may be added later. */
 bool lnet_ctl_wait_helps(int err);
-/* Returns a text for operators: why @w is still awaited. */
+/* Returns a text for operators that states why the node still awaits @w. */
 const char *lnet_ctl_wait_why(const struct lnet_ctl_waiting *w);
-/* cmd_log.c: logs that @req was executed. */
+/* cmd_log.c: writes to the log that @req was executed. */
 void lnet_ctl_log_change(struct lnet_control *ctl, const struct lnet_ctl_req *req);
-/* Log messages name the sender of @req until this function is called with NULL. */
+/* Log messages name the sender of @req from now on, until this function is called with NULL. */
 void lnet_ctl_log_by(struct lnet_control *ctl, const struct lnet_ctl_req *req);
 /* snapshot.c: the whole configuration */
-/* Copies the configuration of @ni, including the name of a device that the driver found. */
+/* Copies the configuration of @ni. This includes the name of a device that the driver found. */
 void lnet_ctl_ni_cfg(const struct lnet_ni *ni, struct lnet_ni_cfg *cfg);
 struct lnet_ctl_conf;
-/* Copies the configuration to *@conf, for lnet_ctl_conf_free(). 0 or -ENOMEM */
+/* Copies the configuration to *@conf; lnet_ctl_conf_free() frees the copy. 0 or -ENOMEM */
 int lnet_ctl_conf_read(struct lnet_control *ctl, struct lnet_ctl_conf **conf);
 /*
- * Restores the configuration @conf; changes only objects that differ. If an object cannot be
- * restored, continues with the others, and returns the first error. Else 0
+ * Restores the configuration @conf. Changes only objects that differ. If an object cannot be
+ * restored, continues with the others. Returns 0 or the first error.
  */
 int lnet_ctl_conf_restore(struct lnet_control *ctl, const struct lnet_ctl_conf *conf);
 void lnet_ctl_conf_free(struct lnet_ctl_conf *conf);
 /* transaction.c */
-/* Adds a copy of @req, which was checked, to the transaction. */
+/* Adds a copy of @req to the transaction. The caller has checked @req. */
 int lnet_ctl_trans_stage(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 			 struct lnet_ctl_err *e);
 size_t lnet_ctl_trans_size(const struct lnet_control *ctl);
@@ -94,13 +101,16 @@ int lnet_ctl_nets_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 int lnet_ctl_nets_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
 bool lnet_ctl_ni_up(const struct lnet_ni *ni);		/* false: shown as down */
 /* cmd_udsp.c */
-/* Fill @v with the policies for a local interface (cfg_mutex held), or a peer interface ([sh]). */
+/*
+ * Fill @v with the policies that apply to a local interface (cfg_mutex held) or to a peer interface
+ * ([sh]).
+ */
 void lnet_ctl_udsp_ni(const struct lnet *ln, const struct lnet_nid *nid, struct lnet_view_udsp *v);
 void lnet_ctl_udsp_pni(const struct lnet_peer_ni *pni, struct lnet_view_udsp *v);
 
 /* request.c, reply.c */
 
-/* Finds the items of a request: its outer list. False: the request has no list */
+/* Finds the outer list of a request, which has its items. False: the request has no list */
 bool lnet_ctl_items(const struct lnet_ctl_req *req, struct lnet_req *items);
 /* Returns the mapping in a request without a list. */
 static inline struct lnet_req lnet_ctl_attrs(const struct lnet_ctl_req *req)
@@ -115,15 +125,15 @@ static inline struct lnet_req lnet_ctl_attrs(const struct lnet_ctl_req *req)
 bool lnet_ctl_first(const struct lnet_ctl_req *req, struct lnet_req *item);
 
 enum lnet_field_kind {
-	LNET_FIELD_HAS,		/* no member: sets only @has, which becomes true with the key */
+	LNET_FIELD_HAS,		/* sets only the bool at @has to true if the request has the key */
 	LNET_FIELD_NUM,		/* a number from @min to @max; a member of 1, 4 or 8 bytes */
-	LNET_FIELD_NUM_DEF,	/* the same, or -1 for the default */
+	LNET_FIELD_NUM_DEF,	/* like LNET_FIELD_NUM; also -1, for the default */
 	LNET_FIELD_TEXT,	/* char[]: a text that @check accepts; @text describes it */
 	LNET_FIELD_NID,		/* struct lnet_nid */
-	LNET_FIELD_NIDS,	/* the same; also *@net and *, for more than one NID */
+	LNET_FIELD_NIDS,	/* like LNET_FIELD_NID; also *@net and *, for several NIDs */
 	LNET_FIELD_NET,		/* u32 */
-	LNET_FIELD_NETS,	/* the same; also stock's text for all nets */
-	LNET_FIELD_LIST,	/* struct lnet_req: a list; empty if the value is none */
+	LNET_FIELD_NETS,	/* like LNET_FIELD_NET; also stock's text for all nets */
+	LNET_FIELD_LIST,	/* struct lnet_req: a list; a value "none" is an empty list */
 	LNET_FIELD_MAP,		/* a mapping; @sub describes its keys */
 };
 
@@ -132,13 +142,17 @@ struct lnet_field {
 	const char *key;		/* NULL: end of the table */
 	u8 kind;
 	bool need;			/* the key must be there */
-	bool stock;			/* the error text begins as that of stock's tool */
-	s16 range_err;			/* a number out of range, an unknown net; 0: -EINVAL */
+	bool stock;			/* the error text begins like the text of stock's tool */
+	/* errno for a number out of range or an unknown net; 0: -EINVAL */
+	s16 range_err;
 	u16 off, size;			/* of the member */
-	u16 has;			/* offset of a bool that becomes true with the key; or 0 */
+	/* offset of a bool that is set if the request has the key; or 0 */
+	u16 has;
 	s64 min, max;
-	const char *text;		/* accepted values, for the error text; NULL: the range */
-	int (*check)(const char *text);	/* 0, -EINVAL, -ENOMEM; NULL: all texts that fit */
+	/* accepted values, for the error text; NULL: the range of numbers */
+	const char *text;
+	/* Returns 0, -EINVAL or -ENOMEM; NULL: all texts that fit are valid. */
+	int (*check)(const char *text);
 	const struct lnet_field *sub;
 };
 
@@ -150,33 +164,46 @@ struct lnet_field {
 #define LNET_FIELD_SUB(key_, sub_) { .key = key_, .kind = LNET_FIELD_MAP, .sub = sub_ }
 
 /*
- * Reads the fields @f of the mapping @r into the struct @base; members without a key in @r stay. 0,
- * -ENOMEM; -EINVAL or the field's errno, with a text: key, accepted values, and value.
+ * Reads the fields @f of the mapping @r into the struct @base. Members whose key is not in @r keep
+ * their value. 0, -ENOMEM; -EINVAL or the field's errno, with a text: key, accepted values, and
+ * value.
  */
 int lnet_ctl_read(struct lnet_req r, const struct lnet_field *f, void *base,
 		  struct lnet_ctl_err *e);
-/* An element of "nids": a NID, with an optional process ID before it ("12345-10.0.0.1@tcp"). */
+/*
+ * Reads an element of "nids": a NID, with an optional process ID before it ("12345-10.0.0.1@tcp").
+ */
 struct lnet_ctl_target {
 	struct lnet_nid nid;
 	s64 pid;		/* LNET_CTL_NO_PID: none was given */
 };
 #define LNET_CTL_NO_PID (-1)
-/* Reads at most LNET_CTL_NIDS_MAX targets. Returns their number, at least 1, or -errno. */
+/*
+ * Reads the targets of a request, at most LNET_CTL_NIDS_MAX. Returns their number, at least 1, or
+ * -errno.
+ */
 int lnet_ctl_targets(const struct lnet_ctl_req *req, struct lnet_ctl_target *targets,
 		     struct lnet_ctl_err *e);
-/* Writes the table before the first item. False: no room */
+/* Writes the table before the first item. False: the message has no space */
 bool lnet_ctl_table(struct lnet_ctl_dump *d, struct lnet_sink *s, const struct lnet_table *t);
-/* Opens an item, or continues one at element d->sub. The first item also has the header's text. */
+/*
+ * Opens an item; if d->sub is not 0, continues an item at its element d->sub. The first item also
+ * has the header's text.
+ */
 void lnet_ctl_item(struct lnet_ctl_dump *d, struct lnet_sink *s);
-/* Closes the item. False: no room, the sink is as before the item */
+/* Closes the item. False: the message has no space, and the sink is as it was before the item */
 bool lnet_ctl_item_end(struct lnet_ctl_dump *d, struct lnet_sink *s);
-/* Writes an item with the keys of @view only, after its table. False: no room */
+/*
+ * Writes an item that has only the keys of @view; writes its table first. False: the message has no
+ * space
+ */
 bool lnet_ctl_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, const struct lnet_table *t,
 		   const void *view);
 /*
- * Writes the list in key @idx, the last key of an item, and closes the item. @elem opens and writes
- * element d->sub; false: there is none. True: all elements from d->sub on fit. Else d->sub is the
- * first one that did not.
+ * Writes the list in the key @idx, which is the last key of an item, and closes the item. @elem
+ * opens and writes the element d->sub; it returns false if there is no such element. True: all
+ * elements from d->sub on fit in the message. Otherwise d->sub is the first element that did not
+ * fit.
  */
 bool lnet_ctl_list(struct lnet_ctl_dump *d, struct lnet_sink *s, unsigned int idx,
 		   bool (*elem)(struct lnet_ctl_dump *d, struct lnet_sink *s, void *arg),
@@ -197,42 +224,59 @@ struct lnet_ctl_asks;
 struct lnet_ctl_ask {			/* a query to one node */
 	struct lnet_ctl_asks *set;
 	struct lnet_ctl_target to;
-	int status;			/* [lock of @set] 1: in progress; else 0 or -errno */
-	/* the result, valid when the query has ended */
-	char why[2 * LNET_TEXT_MAX];	/* why no message was sent; or empty */
+	/* [lock of @set] 1: the query is in progress; else 0 or -errno */
+	int status;
+	/* the result; it is valid when the query has ended */
+	char why[2 * LNET_TEXT_MAX];	/* the reason why no message was sent; or empty */
 	bool mr;			/* result of discover: Multi-Rail */
 	unsigned int nr_nids;
 	struct lnet_nid *nids;
 	struct lnet_disc_ask disc;	/* of discover */
 };
 
-/* Exists until the dump and all queries have ended: a client may close its socket earlier. */
+/*
+ * The queries of one request. The set exists until the dump and all queries have ended, because a
+ * client may close its socket earlier.
+ */
 struct lnet_ctl_asks {
 	struct lnet_control *ctl;
 	const char *what;		/* "ping", "discover" */
 	struct lnet_table replied, failed;
 	struct lnet_key keys[LNET_CTL_PING_KEYS], failure_keys[LNET_CTL_FAILURE_KEYS];
-	/* NULL, or: cancels a query. True: lnet_ctl_ask_ended() is not called any more */
+	/*
+	 * NULL, or a function that cancels a query. True: lnet_ctl_ask_ended() is not called for
+	 * the query any more
+	 */
 	bool (*cancel)(struct lnet_ctl_ask *ask);
-	/* NULL, or: fills in what the node knows of the target now. 0, -ENOMEM, -ENOENT */
+	/*
+	 * NULL, or a function that fills in the present state of the target, as this node knows it.
+	 * 0, -ENOMEM, -ENOENT
+	 */
 	int (*answer)(struct lnet_ctl_ask *ask);
-	struct lnet_nid source;		/* ping: local NID to use, or ANY */
+	struct lnet_nid source;		/* ping: local NID from which to ping, or ANY */
 	u64 timeout_ns;
 	bool force;			/* of discover */
 	spinlock_t lock;
-	unsigned int nr, nr_open;	/* nr_open: [lock] in progress, and 1 for the starter */
+	/* @nr_open: [lock] number of queries in progress, plus 1 while they are started */
+	unsigned int nr, nr_open;
 	bool left;			/* [lock] the dump has ended */
-	bool answered;			/* used by the dump: all results are complete */
+	bool answered;			/* only the dump uses it: all results are complete */
 	struct lnet_ctl_ask ask[];
 };
 
-/* Creates a set for the targets of @req. NULL: *@rc is the error */
+/* Creates a set of queries for the targets of @req. NULL: *@rc is the error */
 struct lnet_ctl_asks *lnet_ctl_asks_new(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 					const char *what, struct lnet_ctl_err *e, int *rc);
 void lnet_ctl_asks_free(struct lnet_ctl_asks *set);	/* not started; accepts NULL */
-/* 0 from @start: lnet_ctl_ask_ended() is called for the query, or was. Else the query failed. */
+/*
+ * Returns 0 if lnet_ctl_ask_ended() was called or will be called for the query. Other values: the
+ * query failed.
+ */
 void lnet_ctl_asks_start(struct lnet_ctl_asks *set, int (*start)(struct lnet_ctl_ask *ask));
-/* A query has ended. Any thread; no locks except those under which the core calls handlers. */
+/*
+ * Called when a query has ended. Any thread; no locks except those under which the core calls
+ * handlers.
+ */
 void lnet_ctl_ask_ended(struct lnet_ctl_ask *ask, int status);
 int lnet_ctl_asks_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
 void lnet_ctl_asks_end(struct lnet_ctl_dump *d);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Management of a node: reads requests, and replies with key tables and values. Uses neither
- * sockets nor YAML: the netlink file of the platform passes attributes in, and receives messages
- * through a sink.
+ * sockets nor YAML. The netlink file of the platform passes attributes to this code, and receives
+ * messages through a sink.
  */
 #ifndef LNET_CONTROL_H
 #define LNET_CONTROL_H
@@ -19,8 +19,8 @@ struct lnet_peer;
 /* ---- requests: request.c --------------------------------------------------------------------- */
 
 /*
- * A list of attributes, read from its front. A copy is cheap, because the receiver of the request
- * owns the bytes.
+ * A list of attributes, which is read from its front. A copy is cheap, because the bytes belong to
+ * the receiver of the request.
  */
 struct lnet_req {
 	const u8 *at, *end;
@@ -36,57 +36,65 @@ struct lnet_val {
 };
 
 /*
- * Checks that all attributes in @len bytes are complete, texts are terminated, and lists are at
+ * Checks @len bytes of attributes: they are complete, texts are terminated, and lists are nested at
  * most LNET_NL_DEPTH_MAX deep. The functions below accept only checked attributes. 0 or -EINVAL
  */
 int lnet_req_check(const void *attrs, size_t len);
 void lnet_req_init(struct lnet_req *r, const void *attrs, size_t len);
 bool lnet_req_next(struct lnet_req *r, struct lnet_val *v);	/* false at the end */
 /*
- * Finds the value of @key in the mapping @r (not advanced). If @key occurs several times, the last
- * one counts. Skips unknown keys and stray scalars, as old tools send some.
+ * Finds the value of @key in the mapping @r, and does not advance @r. If @key occurs several times,
+ * the last one counts. Skips unknown keys and stray scalars, because old tools send some.
  */
 bool lnet_req_find(struct lnet_req r, const char *key, struct lnet_val *v);
-/* Reads the next item of a sequence: skips scalars up to the next list. False at the end. */
+/*
+ * Reads the next item of a sequence: skips scalars until the next list. False: there is no further
+ * item
+ */
 bool lnet_req_item(struct lnet_req *r, struct lnet_req *item);
-/* Copies a value without outer spaces. 0, -EINVAL (a list or an empty text), -ENAMETOOLONG */
+/* Copies a value without spaces at its ends. 0, -EINVAL (a list or an empty text), -ENAMETOOLONG */
 int lnet_val_text(const struct lnet_val *v, char *buf, size_t size);
 /*
- * Reads a number: INT, or a text that is one decimal, octal (0) or hexadecimal (0x) number. 0,
- * -EINVAL, -ERANGE outside @min..@max
+ * Reads a number: an INT, or a text that is one decimal, octal (0) or hexadecimal (0x) number. 0,
+ * -EINVAL, or -ERANGE if the number is not in @min..@max
  */
 int lnet_val_int(const struct lnet_val *v, s64 min, s64 max, s64 *num);
 
 /* ---- tables: control.def, reply.c ------------------------------------------------------------ */
 
-/* offset of keys that the caller of lnet_table_emit() writes */
+/* the value of @off for keys that the caller of lnet_table_emit() writes */
 #define LNET_KEY_BY_HAND 0xffff
 
 struct lnet_table;
 
 struct lnet_key {
 	const char *name;
-	/* nested; NULL: the driver's tunables; &lnet_table_lnd_counters: its counters */
+	/*
+	 * Table of a nested key. NULL: the tunables of the driver; &lnet_table_lnd_counters: the
+	 * counters of the driver.
+	 */
 	const struct lnet_table *child;
-	u16 off;			/* of the value in the view */
+	u16 off;			/* offset of the value in the view */
 	u8 type;			/* enum lnet_nl_type */
 	u8 format;			/* LNET_NL_MAPPING ... */
 	u8 level;			/* lowest verbosity that shows the key */
-	u8 backup;			/* part of a backup, which can restore the configuration */
+	/* the key is in a backup, which can restore the configuration */
+	u8 backup;
 };
 
 struct lnet_table {
-	const struct lnet_key *keys;	/* index i has attribute number i + 1 */
+	const struct lnet_key *keys;	/* the key with index i has attribute number i + 1 */
 	u16 nr;
 };
 
-/* Tables of one driver; each may be NULL. */
+/* The tables of one driver. Each of them may be NULL. */
 struct lnet_lnd_tables {
 	const struct lnet_table *tunables, *counters;
 };
 
-#define LNET_LEVEL_MORE 5	/* verbosity of keys that stock LNet does not have */
-#define LNET_TEXT_MAX 64	/* NIDs, states, net names, with the NUL */
+/* lowest verbosity that shows keys which stock LNet does not have */
+#define LNET_LEVEL_MORE 5
+#define LNET_TEXT_MAX 64	/* size of texts: NIDs, states, net names, with the final 0 */
 
 /* Views: the values of one item. Code fills a view under locks, and emits it without locks. */
 struct lnet_view_latency {
@@ -103,7 +111,7 @@ struct lnet_view_msgs {
 	u32 put, get, reply, ack, hello;
 };
 
-#define LNET_PREF_MAX 8		/* number of preferred NIDs that are shown: the first ones */
+#define LNET_PREF_MAX 8		/* number of preferred NIDs that are shown: only the first ones */
 struct lnet_view_pref {
 	char nid[LNET_PREF_MAX][LNET_TEXT_MAX];
 };
@@ -142,7 +150,8 @@ struct lnet_view_ni_more {
 
 struct lnet_view_ni {
 	char nid[LNET_TEXT_MAX], status[16];
-	char service[8], link[8];	/* "drained", "down" if an operator set it; else "" */
+	/* @service: "drained"; @link: "down" if an operator set it; else "" */
+	char service[8], link[8];
 	char reason[LNET_TEXT_MAX];	/* of status "down"; else "" */
 	struct lnet_view_intf intf;
 	struct lnet_view_stat stat;
@@ -150,7 +159,7 @@ struct lnet_view_ni {
 	struct lnet_view_msgs sent, received, dropped;
 	struct lnet_view_ni_health health;
 	struct lnet_view_tunables tunables;
-	struct lnet_view_sock lnd;	/* meaningful when the net's driver has a table */
+	struct lnet_view_sock lnd;	/* valid if the driver of the net has a table */
 	s32 dev_cpt;
 	char cpts[128];
 	struct lnet_view_ni_more more;
@@ -175,7 +184,8 @@ struct lnet_view_path {
 	char nid[LNET_TEXT_MAX], state[16];
 	u64 rtt_ns, rtt_var_ns;
 	u32 in_flight;
-	s32 health;			/* of the path alone, without its ends */
+	/* health of the path alone, without that of its NI and peer NI */
+	s32 health;
 	struct lnet_view_times send, trans;
 };
 
@@ -258,7 +268,7 @@ struct lnet_view_node {
 
 /* Placeholder for the counters of the driver. */
 extern const struct lnet_table lnet_table_lnd_counters;
-/* The table inside nested key @k, NULL if there is none. @lnd may be NULL. */
+/* Returns the table inside the nested key @k; NULL if there is none. @lnd may be NULL. */
 const struct lnet_table *lnet_key_child(const struct lnet_key *k,
 					const struct lnet_lnd_tables *lnd);
 
@@ -286,19 +296,23 @@ enum lnet_turn { LNET_TABLE_FIRST, LNET_TABLE_AGAIN, LNET_TABLE_OTHER };
 enum lnet_open { LNET_OPEN_ITEM, LNET_OPEN_MORE, LNET_OPEN_NEST, LNET_OPEN_ELEM };
 
 /*
- * Receives the output of commands. If a value does not fit, the sink ignores all further ones. Each
- * close then removes its level and returns false; that of the item restores the earlier state. If a
- * caller can continue a list later, it calls resume() after the element that did not fit. The item
- * then keeps the elements before it.
+ * Receives the output of commands. If a value does not fit, the sink ignores all further values.
+ * Each close then removes its level and returns false. The close of the item restores the state
+ * before the item. If a caller can continue a list later, it calls resume() after the element that
+ * did not fit. The item then keeps the elements before this element.
  */
 struct lnet_sink_ops {
 	/*
-	 * FIRST: a table before the first item. AGAIN: the driver's part @lnd (may be NULL) has
-	 * changed; omits the header's text. OTHER: another table replaces it. False: no room
+	 * FIRST: a table before the first item. AGAIN: the table is repeated without the header's
+	 * text, because the driver @lnd (may be NULL) has changed. OTHER: another table replaces
+	 * the last one. False: the message has no space
 	 */
 	bool (*table)(struct lnet_sink *s, const struct lnet_table *t,
 		      const struct lnet_lnd_tables *lnd, enum lnet_turn turn);
-	/* ITEM, MORE (of the last item), NEST (key @idx, from 1) or ELEM (of a nest). */
+	/*
+	 * Opens an ITEM, continues the last item (MORE), or opens a NEST (key @idx, from 1) or an
+	 * ELEM of a nest.
+	 */
 	void (*open)(struct lnet_sink *s, enum lnet_open what, unsigned int idx);
 	bool (*close)(struct lnet_sink *s);
 	void (*resume)(struct lnet_sink *s);
@@ -310,16 +324,16 @@ struct lnet_sink_ops {
 struct lnet_sink {
 	const struct lnet_sink_ops *ops;
 	/*
-	 * Tables also list the keys of level 5 and above. These keys are the last ones, so a table
-	 * without them equals that of stock LNet.
+	 * True if tables also list the keys of level 5 and above. These keys are the last ones, so
+	 * a table without them equals the table of stock LNet.
 	 */
 	bool more;
 };
 
 /*
- * Emits the keys of @t that @level shows, with their values in @view; with @backup, only those of a
- * backup. Omits empty strings. @lnd: tables of the driver for nested keys without a table; NULL
- * omits these keys.
+ * Emits the keys of @t that @level shows, with their values in @view. With @backup, emits only the
+ * keys of a backup. Omits empty strings. @lnd: tables of the driver for nested keys without a
+ * table; if NULL, omits these keys.
  */
 void lnet_table_emit(struct lnet_sink *s, const struct lnet_table *t, const void *view,
 		     unsigned int level, bool backup, const struct lnet_lnd_tables *lnd);
@@ -328,30 +342,37 @@ void lnet_table_emit(struct lnet_sink *s, const struct lnet_table *t, const void
 struct lnet_nlw {
 	struct lnet_sink sink;
 	struct lnet_nlbuf b;
-	u32 open[2 * LNET_NL_DEPTH_MAX];	/* offsets of the open levels, the message first */
-	u32 tables_at;		/* offset of the key tables that no value follows; @len: none */
+	/* offsets of the open levels; the first is that of the message */
+	u32 open[2 * LNET_NL_DEPTH_MAX];
+	/* offset of key tables that no value follows yet; @len: there are none */
+	u32 tables_at;
 	u8 depth;
-	bool replaces;		/* the first table replaces that of a comment */
+	bool replaces;		/* the first table replaces the table of a comment */
 };
 
-/* The caller owns @buf, aligned to 4 bytes. Each nlmsghdr has @type, @portid and @seq. */
+/* The caller owns @buf, which is aligned to 4 bytes. Each nlmsghdr has @type, @portid and @seq. */
 void lnet_nlw_init(struct lnet_nlw *w, void *buf, u32 size, u16 type, u8 cmd, u32 portid, u32 seq);
-/* Appends a YAML comment: a key table and a value. @w must have room for 100 bytes. */
+/* Appends a YAML comment: a key table and a value. @w must have 100 free bytes. */
 void lnet_nlw_comment(struct lnet_nlw *w);
-/* Appends complete messages, all of them key tables. False: no room, @w is unchanged */
+/*
+ * Appends complete messages, all of which are key tables. False: there is no space, and @w is
+ * unchanged
+ */
 bool lnet_nlw_put(struct lnet_nlw *w, const void *msgs, u32 len);
 
 /* ---- commands: dispatch.c, cmd_*.c and transaction.c ----------------------------------------- */
 
 struct lnet_ctl_err {
-	char text[224];		/* names the error; "" if errno is sufficient */
+	char text[224];		/* text that explains the error; "" if the errno is sufficient */
 };
 
-/* Accepted values, as error messages name them; the tables of lnetctl have the same words. */
+/*
+ * The accepted values, in the words of error messages. The tables of lnetctl have the same words.
+ */
 #define LNET_CTL_A_NID "NID such as 10.0.0.1@tcp"
 #define LNET_CTL_A_NET "net such as tcp or o2ib1"
 
-/* Sets the text of @e and returns the errno @rc. */
+/* Sets the text of @e. Returns the errno @rc. */
 #define lnet_ctl_fail(e, rc, ...) (scnprintf((e)->text, sizeof((e)->text), __VA_ARGS__), (rc))
 
 /* Services of the platform. */
@@ -362,15 +383,15 @@ struct lnet_control_ops {
 	 */
 	int (*interface_nid)(void *arg, const char *ifname, u32 net, struct lnet_nid *nid);
 	/*
-	 * Finds the first interface, except loopback, that is up and has an address, and copies its
-	 * name to @ifname. 0, -ENODEV
+	 * Finds the first interface that is up and has an address, except loopback. Copies its name
+	 * to @ifname. 0, -ENODEV
 	 */
 	int (*first_nid)(void *arg, u32 net, struct lnet_nid *nid, char ifname[16]);
-	/* True if an interface that is up has an IPv4 address in @list, of NIDs on tcp. */
+	/* True if an interface that is up has an IPv4 address in @list, which has NIDs on tcp. */
 	bool (*address_in)(void *arg, const struct lnet_nidlist *list);
 	/*
-	 * A dump that returned -EINPROGRESS may be retried. Any thread; holds no locks except those
-	 * under which the core calls handlers.
+	 * Notifies the platform that a dump which returned -EINPROGRESS may be retried. Any thread;
+	 * holds no locks except those under which the core calls handlers.
 	 */
 	void (*wake)(void *arg);
 };
@@ -385,78 +406,94 @@ struct lnet_control {
 	const char *name, *version;
 	u32 pid, uid;
 	bool configured;	/* `lnet configure` was called; WRITE_ONCE: dumps take no lock */
-	struct lnet_ctl_trans *trans;		/* begun and not committed, or NULL */
+	/* the transaction that has begun and is not committed, or NULL */
+	struct lnet_ctl_trans *trans;
 	u32 changes;				/* number of changes of the configuration */
 	struct lnet_ctl_waiting *waiting;	/* [cfg_mutex] awaited interfaces, oldest first */
 };
 
 struct lnet_ctl_req {
-	/* of the generic netlink header; a dump's version is its verbosity */
+	/* From the generic netlink header. For a dump, @version is the verbosity. */
 	u8 cmd, version;
 	u16 flags;		/* of nlmsghdr */
-	u32 from;		/* port id of the sender, 0: this process */
-	u32 uid, pid;		/* of the sender, for the log; pid 0: the node itself */
+	u32 from;		/* port ID of the sender; 0: this process */
+	/* user and process of the sender, for the log; pid 0: the node itself */
+	u32 uid, pid;
 	const void *attrs;
 	size_t len;
-	bool restores;		/* part of a transaction, which may restore any former state */
+	/* the request is part of a transaction, and may restore any former state */
+	bool restores;
 };
 
-/* True if @cmd with these flags may change the node. The platform then checks who the client is. */
+/*
+ * True if @cmd with these flags may change the node. Then the platform checks the rights of the
+ * client.
+ */
 bool lnet_control_changes(u8 cmd, u16 flags);
 /*
- * True if @cmd needs the right to change the node: all changes, and commands that send messages to
- * other nodes or compute a result for each request (ping, discover, explain).
+ * True if @cmd needs the right to change the node. This applies to all changes. It also applies to
+ * commands that send messages to other nodes or compute a result for each request (ping, discover,
+ * explain).
  */
 bool lnet_control_is_for_owner(u8 cmd, u16 flags);
-/* Dumps and pings in progress when a client requests another one, and the rights of the client. */
+/*
+ * The dumps and pings that are in progress when a client requests another one, and the rights of
+ * the client.
+ */
 struct lnet_ctl_questions {
-	unsigned int nr, nr_client, nr_user;	/* of all; of the client; of its user */
-	unsigned int nr_others;		/* of all users but root and the owner */
-	bool root, owner;		/* the client is root; is root or the owner */
+	/* in progress: in all, of this client, of the client's user */
+	unsigned int nr, nr_client, nr_user;
+	/* in progress: of all users except root and the owner */
+	unsigned int nr_others;
+	/* @root: the client is root; @owner: the client is root or the owner */
+	bool root, owner;
 };
 
 /*
- * 0; -EBUSY with @e: questions_max or a share of it is used up. Takes the lock of shard 0 to count
- * the denial.
+ * 0; -EBUSY with @e: questions_max or the client's share of it is used up. Takes the lock of shard
+ * 0 to count a denial.
  */
 int lnet_control_may_ask(struct lnet_control *ctl, const struct lnet_ctl_questions *q,
 			 struct lnet_ctl_err *e);
 /*
  * True if the request is a change whose reply is a dump. The platform calls
- * lnet_control_dump_start() for it; the end of the dump has the result of the change.
+ * lnet_control_dump_start() for such a request; the end of the dump contains the result of the
+ * change.
  */
 bool lnet_control_tells(u8 cmd, u16 flags);
-/* True if @req changes the configuration that an export has, except fault rules. */
+/* True if @req changes a part of the configuration that an export contains, except fault rules. */
 bool lnet_control_configures(const struct lnet_ctl_req *req);
-/* Returns the bytes of all requests that @req executes if it is a commit; else its own. */
+/*
+ * If @req is a commit, returns the bytes of all requests that it executes; else the bytes of @req.
+ */
 size_t lnet_control_size(const struct lnet_control *ctl, const struct lnet_ctl_req *req);
 /*
  * Executes a change. Task context, may sleep (an interface drains), one call at a time. If an item
- * fails, the changes of earlier items stay; only `net add` and a commit undo them. 0, or -errno
- * with @e
+ * of the request fails, the changes of earlier items stay. Only `net add` and a commit undo them.
+ * 0, or -errno with @e
  */
 int lnet_control_do(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 		    struct lnet_ctl_err *e);
 /*
- * Adds the awaited interfaces that have appeared, and returns their number. Context of
- * lnet_control_do(), periodically while @ctl->waiting.
+ * Adds the awaited interfaces that exist now, and returns their number. Called periodically while
+ * @ctl->waiting, in the context of lnet_control_do().
  */
 unsigned int lnet_control_join(struct lnet_control *ctl);
 /*
- * Discards a transaction to which its sender added nothing for a minute. Context of
- * lnet_control_do(), periodically while @ctl->trans.
+ * Discards a transaction to which its sender has added nothing for a minute. Called periodically
+ * while @ctl->trans, in the context of lnet_control_do().
  */
 void lnet_control_expire(struct lnet_control *ctl);
-/* Discards the transaction and all awaited interfaces. The last call for @ctl. */
+/* Discards the transaction and all awaited interfaces. It is the last call for @ctl. */
 void lnet_control_fini(struct lnet_control *ctl);
 
-/* A dump in progress: cursors only; no lock is held between calls. */
+/* A dump in progress. It consists of positions; no lock is held between calls. */
 struct lnet_ctl_dump {
 	struct lnet_control *ctl;
 	const struct lnet_ctl_cmd *ops;
-	const struct lnet_table *last;	/* with several tables: the one sent last */
-	bool reasons;		/* net show: an interface is down, so reasons are shown */
-	/* net show: the table sent last has the part of this driver */
+	const struct lnet_table *last;	/* the table that was sent last, if the dump has several */
+	bool reasons;		/* net show: an interface is down, so the dump shows reasons */
+	/* net show: the table that was sent last has keys of this driver */
 	const struct lnet_lnd_ops *lnd_ops;
 	struct lnet_lnd_tables lnd;
 	struct lnet_table counters;
@@ -464,33 +501,38 @@ struct lnet_ctl_dump {
 	struct lnet_peer *peer;		/* referenced */
 	void *priv;			/* of the command */
 	struct lnet_nid nid;		/* filter */
-	u32 net, kind, pos, sub;	/* net: filter; kind: of the command; sub: next element */
+	/* @net: filter; @kind: of the command; @sub: next element */
+	u32 net, kind, pos, sub;
 	u8 level;
-	bool filtered, backup, table, head;	/* head: the top key was sent */
+	bool filtered, backup, table, head;	/* @head: the top key of the document was sent */
 	bool commented;			/* lnet_control_dump_comment() was called */
-	/* key tables at the start of the next piece */
+	/* key tables that begin the next piece */
 	void *held;
 	u32 held_len;
 };
 
 /*
- * Checks the request, and starts a dump in @d, which the caller owns. 0: lnet_control_dump_end()
- * must follow. Else -errno with @e
+ * Checks the request, and starts a dump in @d, which the caller owns. 0: the caller must call
+ * lnet_control_dump_end() later. Otherwise -errno with @e
  */
 int lnet_control_dump_start(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 			    struct lnet_ctl_dump *d, struct lnet_ctl_err *e);
 /*
- * 0: the dump is complete. 1: call again with an empty sink. -EINPROGRESS: retry after ops->wake().
- * Else -errno with @e. Task context, takes the configuration mutex and one shard at a time.
+ * Writes the next part of a dump. 0: the dump is complete. 1: call again with an empty sink.
+ * -EINPROGRESS: retry after ops->wake(). Otherwise -errno with @e. Task context, takes the
+ * configuration mutex and one shard at a time.
  */
 int lnet_control_dump_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
 /*
- * As lnet_control_dump_next(), into an empty @w. For stock's tool, a datagram without a value ends
- * the reply. So no piece of 8 KiB ends with a key table: the next piece begins with it. -EMSGSIZE:
- * an item does not fit in a piece
+ * Like lnet_control_dump_next(), but writes to an empty @w. For stock's tool, a datagram without a
+ * value ends the reply. So a piece of 8 KiB does not end with a key table: the table begins the
+ * next piece. -EMSGSIZE: an item does not fit in a piece
  */
 int lnet_control_dump_piece(struct lnet_ctl_dump *d, struct lnet_nlw *w, struct lnet_ctl_err *e);
-/* Writes a comment as the first piece, for a reader that must not wait in its first call. */
+/*
+ * Writes a comment as the first piece of a dump. It serves a reader that must not wait in its first
+ * call.
+ */
 void lnet_control_dump_comment(struct lnet_ctl_dump *d, struct lnet_nlw *w);
 void lnet_control_dump_end(struct lnet_ctl_dump *d);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Management of a node: checks each request, and calls its command. */
+/* Management of a node: checks each request, and calls the function of its command. */
 #include "control/command.h"
 #include "shard/shard.h"
 #include "topology/topology.h"
@@ -28,7 +28,10 @@ bool lnet_control_is_for_owner(u8 cmd, u16 flags)
 	return lnet_control_changes(cmd, flags) || cmd == LNET_NL_PING || cmd == LNET_NL_EXPLAIN;
 }
 
-/* A quarter of questions_max is reserved for root, and a quarter for root and the owner. */
+/*
+ * One quarter of questions_max is reserved for root. Another quarter is reserved for root and the
+ * owner of the node.
+ */
 int lnet_control_may_ask(struct lnet_control *ctl, const struct lnet_ctl_questions *q,
 			 struct lnet_ctl_err *e)
 {
@@ -82,7 +85,10 @@ bool lnet_control_tells(u8 cmd, u16 flags)
 	return c && !cmd_is_dump(flags) && !(flags & LNET_NL_F_STAGED) && flags & c->tells;
 }
 
-/* Checks of all requests: the command is known, the attributes complete, the node configured. */
+/*
+ * Makes the checks that all requests need: the command is known, the attributes are complete, and
+ * the node is configured.
+ */
 static int request_check(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 			 const struct lnet_ctl_cmd *c, bool dump, struct lnet_ctl_err *e)
 {
@@ -93,7 +99,8 @@ static int request_check(struct lnet_control *ctl, const struct lnet_ctl_req *re
 		return lnet_ctl_fail(e, -EOPNOTSUPP, "this node does not support the command");
 	if (lnet_req_check(req->attrs, req->len))
 		return lnet_ctl_fail(e, -EINVAL, "the request is malformed");
-	if (!READ_ONCE(ctl->configured) && !c->down)	/* stock has a separate errno for net add */
+	/* stock LNet has a separate errno for net add */
+	if (!READ_ONCE(ctl->configured) && !c->down)
 		return lnet_ctl_fail(e,
 				     req->cmd == LNET_NL_NETS && !cmd_is_dump(req->flags) &&
 						     req->flags & LNET_NL_F_CREATE
@@ -185,7 +192,7 @@ int lnet_control_dump_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct 
 	return d->ops->next(d, s, e);
 }
 
-/* Moves key tables at the end of @w to the next piece, which has their first value. */
+/* Moves key tables at the end of @w to the next piece, which has the first value of the tables. */
 static int tables_hold(struct lnet_ctl_dump *d, struct lnet_nlw *w)
 {
 	u32 len = w->b.len - w->tables_at;
@@ -216,7 +223,7 @@ int lnet_control_dump_piece(struct lnet_ctl_dump *d, struct lnet_nlw *w, struct 
 		return lnet_ctl_fail(e, -EMSGSIZE,
 				     "an item of the reply is too long for a message");
 	if (rc == 1 && !w->tables_at)
-		return 1;	/* no value fits behind the tables: they are sent alone */
+		return 1;	/* no value fits behind the key tables, so they are sent alone */
 	if (rc == 1 && tables_hold(d, w))
 		return -ENOMEM;
 	w->b.len = w->tables_at;

@@ -11,15 +11,15 @@
 #define LNET_NL_ALIGN(n) (((n) + 3u) & ~3u)
 
 struct lnet_nlbuf {
-	u8 *buf;	 /* at least 4-byte aligned, owned by the caller */
+	u8 *buf;	 /* aligned to at least 4 bytes, owned by the caller */
 	u32 len, size;	 /* bytes used, bytes available */
-	u32 seq, portid; /* these five are written into each header */
+	u32 seq, portid; /* @seq, @portid and the next three fields are written into each header */
 	u16 type;	 /* ID of the family */
 	u8 cmd, version;
-	bool full; /* an item did not fit and is missing */
+	bool full; /* an item did not fit, so it is missing */
 };
 
-/* Append @len zeroed bytes and padding. Returns NULL and sets full if there is no room. */
+/* Appends @len zeroed bytes and padding. If there is no space, returns NULL and sets @full. */
 static inline u8 *lnet_nlbuf_put(struct lnet_nlbuf *b, u32 len)
 {
 	u8 *at = b->buf + b->len;
@@ -57,7 +57,7 @@ static inline void lnet_nlbuf_text(struct lnet_nlbuf *b, u16 type, const char *t
 	lnet_nlbuf_attr(b, type, text, (u32)strlen(text) + 1);
 }
 
-/* Returns the offset that lnet_nlbuf_unnest() takes. */
+/* Opens a nest. Returns the offset that lnet_nlbuf_unnest() takes. */
 static inline u32 lnet_nlbuf_nest(struct lnet_nlbuf *b, u16 type)
 {
 	u32 at = b->len;
@@ -66,7 +66,7 @@ static inline u32 lnet_nlbuf_nest(struct lnet_nlbuf *b, u16 type)
 	return at;
 }
 
-/* A nest longer than its 16-bit length field can hold sets full. */
+/* Closes a nest. If the nest is longer than its 16-bit length field can express, sets @full. */
 static inline void lnet_nlbuf_unnest(struct lnet_nlbuf *b, u32 at)
 {
 	u16 len = (u16)(b->len - at);
@@ -77,7 +77,7 @@ static inline void lnet_nlbuf_unnest(struct lnet_nlbuf *b, u32 at)
 		memcpy(b->buf + at, &len, 2);
 }
 
-/* Begin a message with both headers. Returns its offset. @type: the family's ID, or NLMSG_DONE. */
+/* Begins a message with both headers. Returns its offset. @type: the family's ID, or NLMSG_DONE. */
 static inline u32 lnet_nlbuf_begin(struct lnet_nlbuf *b, u16 type, u16 flags)
 {
 	u32 at = b->len;
@@ -94,7 +94,7 @@ static inline u32 lnet_nlbuf_begin(struct lnet_nlbuf *b, u16 type, u16 flags)
 	return at;
 }
 
-/* End the message at @at. If the buffer is full, remove the message; full stays set. */
+/* Ends the message at @at. If the buffer is full, removes the message; @full stays set. */
 static inline void lnet_nlbuf_end(struct lnet_nlbuf *b, u32 at)
 {
 	u32 len = b->len - at;

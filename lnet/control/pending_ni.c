@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Awaited interfaces: they were configured without device or address, and are added later. */
+/*
+ * Awaited interfaces. They were configured while the device or address was missing, and the node
+ * adds them later.
+ */
 #include "control/command.h"
 #include "shard/shard.h"
 
@@ -66,7 +69,10 @@ void lnet_ctl_wait_del(struct lnet_control *ctl, const struct lnet_ctl_waiting *
 	mutex_unlock(&ctl->ln->cfg_mutex);
 }
 
-/* The driver logs each failed try, so an unchanged address is tried once in so many checks. */
+/*
+ * The driver logs each failed attempt. So the node makes an attempt only in one of this number of
+ * checks while the address is unchanged.
+ */
 #define LOOKS_PER_TRY 120
 
 static int pending_ni_join(struct lnet_control *ctl, struct lnet_ctl_waiting *w)
@@ -85,14 +91,17 @@ static int pending_ni_join(struct lnet_control *ctl, struct lnet_ctl_waiting *w)
 	if (lnet_nid_is_any(&cfg.nid))
 		cfg.nid = now;
 	else
-		cfg.ifname[0] = 0;	/* the driver finds the device by the address */
+		cfg.ifname[0] = 0;	/* no device is named: the driver finds it by the address */
 	rc = lnet_ni_add(ctl->ln, &cfg);
 	if (!rc)
 		lnet_ctl_marks_set(ctl->ln, &cfg.nid, &w->marks);
 	return rc;
 }
 
-/* An interface that fails for another reason stays awaited: the reason may be temporary. */
+/*
+ * If adding the interface fails for another reason, the node still awaits it: the reason may be
+ * temporary.
+ */
 unsigned int lnet_control_join(struct lnet_control *ctl)
 {
 	struct lnet_ctl_waiting *w = ctl->waiting, *next;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Queries to several nodes at once, with a result for each node: shared by ping and discover. */
+/*
+ * Queries to several nodes at once, with a result for each node. The commands ping and discover use
+ * them.
+ */
 #include "control/command.h"
 #include "topology/topology.h"
 #include "service/service.h"
@@ -9,12 +12,13 @@
 
 /* ---- links ----------------------------------------------------------------------------------- */
 
-/* State of a check whether a target can be reached. */
+/* The state of a check that finds out whether a target can be reached. */
 struct links {
-	const struct lnet_nid *source;	/* check only this interface; ANY: all */
+	const struct lnet_nid *source;	/* checks only this interface; ANY: checks all */
 	u32 net[NETS_MAX];
-	unsigned int nr;		/* nets of the noted NIs; @net has the first NETS_MAX */
-	bool any;			/* the link of an interface is up */
+	/* number of nets of the noted NIs; @net has the first NETS_MAX */
+	unsigned int nr;
+	bool any;			/* an interface has its link up */
 };
 
 static void link_note(struct links *l, const struct lnet_ni *ni)
@@ -52,7 +56,10 @@ static bool peer_noted(struct lnet *ln, const struct lnet_nid *nid, struct links
 	return peer;
 }
 
-/* Notes the interfaces on the net of an unknown peer; all interfaces if a route reaches it. */
+/*
+ * Notes the interfaces on the net of an unknown peer. If a route reaches the net, notes all
+ * interfaces.
+ */
 static void stranger_noted(struct lnet *ln, const struct lnet_nid *nid, struct links *l)
 {
 	u32 net = lnet_nid_net(nid);
@@ -68,8 +75,8 @@ static void stranger_noted(struct lnet *ln, const struct lnet_nid *nid, struct l
 }
 
 /*
- * No lock held. An interface that reaches the target must have its link up. 0; -EHOSTUNREACH: no
- * such interface has a link, and @ask->why lists their nets
+ * No lock held. Checks that an interface that reaches the target has its link up. 0; -EHOSTUNREACH:
+ * no such interface has a link, and @ask->why lists the nets of these interfaces
  */
 static int links_check(struct lnet_ctl_ask *ask)
 {
@@ -118,7 +125,7 @@ static struct lnet_ctl_asks *set_new(struct lnet_control *ctl, const char *what,
 		set->ask[i].to = to[i];
 		set->ask[i].status = 1;
 	}
-	/* The tables of ping, with the name of the command. */
+	/* The tables of the command ping, which contain the name of the command. */
 	set->what = what;
 	memcpy(set->keys, lnet_table_ping.keys, sizeof(set->keys));
 	set->keys[0].name = what;
@@ -144,7 +151,7 @@ struct lnet_ctl_asks *lnet_ctl_asks_new(struct lnet_control *ctl, const struct l
 	return set;
 }
 
-/* Ends one query, and stores its status. True: it was the last one */
+/* Ends one query, and stores its status. Returns true if no other query is in progress. */
 static bool close_one(struct lnet_ctl_asks *set, int *to, int status, bool *left)
 {
 	bool last;
@@ -172,7 +179,7 @@ void lnet_ctl_ask_ended(struct lnet_ctl_ask *ask, int status)
 		ctl->ops->wake(ctl->arg);
 }
 
-/* Starts all queries at once, so the slowest one determines the duration. */
+/* Starts all queries at once, so the duration is that of the slowest query. */
 void lnet_ctl_asks_start(struct lnet_ctl_asks *set, int (*start)(struct lnet_ctl_ask *ask))
 {
 	unsigned int i;
@@ -221,9 +228,10 @@ void lnet_ctl_asks_end(struct lnet_ctl_dump *d)
 /* ---- replies --------------------------------------------------------------------------------- */
 
 /*
- * The primary NID as in the peer table; "<?>" without a peer. A local NID is its own primary NID.
- * For the loopback, stock's discover shows the first NID of the node, and stock's ping the
- * loopback. A ping shows Multi-Rail from the peer entry of this node, not from the reply.
+ * Writes the primary NID that the peer table has for the target; "<?>" if no peer has it. A local
+ * NID is its own primary NID. For the loopback, stock's discover shows the first NID of the node,
+ * and stock's ping shows the loopback. A ping shows Multi-Rail from the peer entry of this node,
+ * not from the reply.
  */
 static void known_of(const struct lnet_ctl_ask *ask, struct lnet_view_ping *v)
 {
@@ -280,16 +288,20 @@ static bool failure_emit(struct lnet_ctl_dump *d, struct lnet_sink *s,
 	struct lnet_view_failure v = { .what = "\n", .err = (s16)ask->status };
 	char nid[LNET_NIDSTR_SIZE];
 
-	/* always the first table, even if no node replied */
+	/* the table of successes is sent first, even if no node replied */
 	if (!lnet_ctl_table(d, s, &ask->set->replied))
 		return false;
-	if (d->last != &ask->set->failed) {	/* of the two tables, the one sent last */
+	/* sends the table of failures, unless it was sent last */
+	if (d->last != &ask->set->failed) {
 		if (!s->ops->table(s, &ask->set->failed, NULL, LNET_TABLE_OTHER))
 			return false;
 		d->last = &ask->set->failed;
 		d->head = false;
 	}
-	/* Stock's tool reads the text as YAML, so it has no ": ". The tool appends errno's text. */
+	/*
+	 * Stock's tool parses the text as YAML, so the text must not contain ": ". The tool appends
+	 * the text of the errno.
+	 */
 	scnprintf(v.descr, sizeof(v.descr), "failed to %s %s%s%s%s", ask->set->what,
 		  lnet_nid_str(&ask->to.nid, nid), ask->why[0] ? " (" : "", ask->why,
 		  ask->why[0] ? ")" : "");
@@ -297,8 +309,8 @@ static bool failure_emit(struct lnet_ctl_dump *d, struct lnet_sink *s,
 }
 
 /*
- * Fills in the results of discovered targets. Deletes a peer that was created only for a failed
- * request, as an operator would, because the driver still references it.
+ * Fills in the results of discovered targets. If a peer was created only for a failed request,
+ * deletes the peer as an operator would, because the driver still references it.
  */
 static void answer_all(struct lnet_ctl_asks *set)
 {
@@ -316,7 +328,7 @@ static void answer_all(struct lnet_ctl_asks *set)
 	set->answered = true;
 }
 
-/* Positions 0..nr-1 are the successes, nr..2nr-1 the failures. */
+/* The positions 0..nr-1 are the successful queries, the positions nr..2nr-1 the failed ones. */
 int lnet_ctl_asks_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e)
 {
 	struct lnet_ctl_asks *set = d->priv;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Replies: the key tables as data, and the sink that writes netlink messages to a flat buffer. The
- * platform sends the buffer, or uses its socket buffer as this buffer. Also the items and texts
- * that several commands write.
+ * platform sends this buffer, or uses its socket buffer as the flat buffer. This file also has the
+ * items and texts that several commands write.
  */
 #include "control/command.h"
 
@@ -70,7 +70,10 @@ static void key_emit(struct lnet_sink *s, unsigned int idx, const struct lnet_ke
 	}
 }
 
-/* Emits the mapping inside key @idx. Recursion is as deep as tables nest in control.def. */
+/*
+ * Emits the mapping inside the key @idx. The recursion is as deep as the tables of control.def
+ * nest.
+ */
 static void nest_emit(struct lnet_sink *s, unsigned int idx, const struct lnet_table *t,
 		      const void *view, unsigned int level, bool backup)
 {
@@ -82,8 +85,8 @@ static void nest_emit(struct lnet_sink *s, unsigned int idx, const struct lnet_t
 }
 
 /*
- * False: the reply omits the mapping @t, because its first text is empty. Preferred NIDs also need
- * the level of the keys that stock LNet does not have.
+ * Returns false if the reply omits the mapping @t, because its first text is empty. Preferred NIDs
+ * also need the verbosity of keys that stock LNet does not have.
  */
 static bool mapping_is_present(const struct lnet_table *t, const u8 *val, unsigned int level)
 {
@@ -130,7 +133,10 @@ static bool msg_end(struct lnet_nlw *w, u32 at)
 static void table_keys(struct lnet_nlw *w, const struct lnet_table *t,
 		       const struct lnet_lnd_tables *lnd, bool again);
 
-/* Returns how many keys to list: without @more, only those before the extensions; at least one. */
+/*
+ * Returns how many keys to list, at least one. Without @more, only the keys before the extensions
+ * are listed.
+ */
 static unsigned int table_size(const struct lnet_nlw *w, const struct lnet_table *t)
 {
 	unsigned int nr = t->nr;
@@ -160,7 +166,7 @@ static void table_key(struct lnet_nlw *w, const struct lnet_table *t, unsigned i
 	lnet_nlbuf_unnest(&w->b, at);
 }
 
-/* Recursion is as deep as tables nest in control.def. */
+/* The recursion is as deep as the tables of control.def nest. */
 static void table_keys(struct lnet_nlw *w, const struct lnet_table *t,
 		       const struct lnet_lnd_tables *lnd, bool again)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Requests: checks that the attributes of a client are well formed, and reads them; also reads
+ * Requests: checks that the attributes of a client are well formed, and reads them. Also reads
  * values that several commands need.
  */
 #include "control/command.h"
@@ -8,14 +8,14 @@
 #define ATTR_ALIGN(n) (((n) + 3u) & ~3u)
 
 struct attr {
-	u16 len, type;		/* len: with this header; type: without the flags */
+	u16 len, type;		/* @len: length with this header; @type: type without the flags */
 	const u8 *data;
 	size_t data_len;
 };
 
 /*
- * Reads the attribute at @at. Returns the distance to the next one; 0 if there is none at @at, or
- * it reaches beyond @end.
+ * Reads the attribute at @at. Returns the distance to the next attribute. Returns 0 if there is no
+ * attribute at @at, or if it extends beyond @end.
  */
 static size_t req_attr_read(const u8 *at, const u8 *end, struct attr *a)
 {
@@ -44,8 +44,8 @@ static bool attr_valid(const struct attr *a)
 }
 
 /*
- * Keeps a stack of the ends of lists. The content of a list directly follows its header, so one
- * pointer passes through all levels.
+ * Keeps the ends of the open lists on a stack. The content of a list directly follows its header,
+ * so one pointer advances through all levels.
  */
 int lnet_req_check(const void *attrs, size_t len)
 {
@@ -109,7 +109,7 @@ bool lnet_req_next(struct lnet_req *r, struct lnet_val *v)
 	return false;
 }
 
-/* Returns the part of @text without spaces at its ends, and without newlines at its end. */
+/* Returns @text without spaces at its ends, and without newlines at its end. */
 static const char *text_trim(const char *text, size_t *len)
 {
 	size_t n;
@@ -265,8 +265,8 @@ static int text_read(const struct lnet_field *f, const struct lnet_val *v, char 
 }
 
 /*
- * 255.255.255.255@net is the pattern for any NID on the net; clients send *@net in this form. If
- * such a text cannot be parsed, the error has it as the user wrote it.
+ * Clients send *@net as 255.255.255.255@net, which is the pattern for any NID on the net. If such a
+ * text cannot be parsed, the error text shows it as the user wrote it.
  */
 static int nid_read(const struct lnet_field *f, const struct lnet_val *v, struct lnet_nid *nid,
 		    struct lnet_ctl_err *e)
@@ -346,7 +346,10 @@ int lnet_ctl_read(struct lnet_req r, const struct lnet_field *f, void *base, str
 	return rc;
 }
 
-/* Reads the process ID before the NID in "12345-10.0.0.1@tcp"; @text moves behind it. */
+/*
+ * Reads the process ID before the NID in "12345-10.0.0.1@tcp". Sets @text to the character behind
+ * the process ID.
+ */
 static s64 pid_take(const char **text)
 {
 	const char *at = *text;

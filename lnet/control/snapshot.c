@@ -10,7 +10,7 @@
 struct conf_peer {
 	struct list_head link;
 	struct lnet_nid primary;
-	u64 seq;		/* its position in the list of peers */
+	u64 seq;		/* position of the peer in the list of peers */
 	bool mr, locked;
 	unsigned int nr, room;
 	struct lnet_nid nids[];
@@ -124,7 +124,10 @@ static int nis_read(struct lnet_control *ctl, struct lnet_ctl_conf *conf)
 	return rc;
 }
 
-/* Peer NIs that are added after nr_pnis is read are dynamically created, not configured. */
+/*
+ * Peer NIs that are added after nr_pnis was read are dynamically created. They are not part of the
+ * configuration.
+ */
 static int peer_read(struct lnet_peer *peer, struct lnet_ctl_conf *conf)
 {
 	unsigned int room = READ_ONCE(peer->nr_pnis);
@@ -210,7 +213,10 @@ int lnet_ctl_conf_read(struct lnet_control *ctl, struct lnet_ctl_conf **res)
 
 /* ---- restoring ------------------------------------------------------------------------------- */
 
-/* A lack of memory may be brief, and a node with parts of both configurations would be worse. */
+/*
+ * Retries, because a lack of memory may be brief. A node with parts of both configurations would be
+ * worse.
+ */
 #define TRIES_MAX 900		/* in a restore */
 #define TRIES_RUN 100		/* for one object of it */
 
@@ -218,11 +224,15 @@ struct restore {
 	struct lnet_control *ctl;
 	struct lnet *ln;
 	const struct lnet_ctl_conf *now, *conf;	/* current and target configuration */
-	unsigned int tries, run;		/* in all; for the current object */
+	/* number of retries in all, and for the current object */
+	unsigned int tries, run;
 	int rc;					/* the first error */
 };
 
-/* True: the caller retries, because memory was short. Else stores @rc if it is the first error. */
+/*
+ * Returns true if the caller must retry, because memory was short. Otherwise stores @rc if it is
+ * the first error.
+ */
 static bool again(struct restore *r, int rc)
 {
 	if (rc == -ENOMEM && ++r->run < TRIES_RUN && ++r->tries < TRIES_MAX)
@@ -340,7 +350,7 @@ static void tunables_make(struct lnet *ln, const struct lnet_ctl_conf *conf)
 	}
 }
 
-/* Deletes new objects first: they may use what a restored object needs. */
+/* First deletes the new objects, because they may use resources that a restored object needs. */
 static void restore(struct restore *r)
 {
 	const struct lnet_ctl_conf *now = r->now, *conf = r->conf;

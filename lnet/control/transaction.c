@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Transactions: stores requests of one sender, and executes them together or not at all.
- *
- * Nothing changes until the commit, so nobody has to detect that a sender died. The next begin, or
- * a minute without a request, discards the stored requests. If a request fails during the commit,
- * the node restores the previous configuration.
+ * Transactions: stores requests of one sender, and executes them together or not at all. Nothing
+ * changes until the commit, so the node need not detect that a sender has died. The next begin
+ * discards the stored requests; so does a minute without a request. If a request fails during the
+ * commit, the node restores the previous configuration.
  */
 #include "control/command.h"
 #include "shard/shard.h"
 
-#define IDLE_S 60		/* a transaction without further requests expires then */
-#define BYTES_MAX (16u << 20)	/* of requests in a transaction: more than 100,000 peers */
+#define IDLE_S 60		/* seconds without a request after which a transaction expires */
+/* maximum bytes of requests in a transaction: enough for over 100,000 peers */
+#define BYTES_MAX (16u << 20)
 
 struct staged {
 	struct list_head link;
@@ -23,9 +23,9 @@ struct staged {
 struct lnet_ctl_trans {
 	struct list_head staged;
 	size_t bytes;
-	u64 heard_ns;		/* when its sender last added to it */
+	u64 heard_ns;		/* time at which the sender last added a request */
 	u32 from;
-	bool alone;		/* the commit fails unless ctl->changes is still @changes */
+	bool alone;		/* the commit fails if ctl->changes is not @changes any more */
 	u32 changes;
 };
 
@@ -115,7 +115,7 @@ static int transaction_begin(struct lnet_control *ctl, const struct lnet_ctl_req
 	return 0;
 }
 
-/* @nr: the number of requests that were executed. */
+/* Executes the stored requests. *@nr: the number of requests that were executed. */
 static int transaction_execute(struct lnet_control *ctl, const struct lnet_ctl_trans *t,
 			       unsigned int *nr, struct lnet_ctl_err *e)
 {
@@ -130,7 +130,7 @@ static int transaction_execute(struct lnet_control *ctl, const struct lnet_ctl_t
 
 		rc = lnet_ctl_carry_out(ctl, &req, e);
 		if (rc) {
-			why = *e;	/* the text begins with the number of the request */
+			why = *e;	/* the error text begins with the number of the request */
 			scnprintf(e->text, sizeof(e->text), "request %u: %s", *nr,
 				  why.text[0] ? why.text : lnet_ctl_why(rc));
 			break;
