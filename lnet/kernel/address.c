@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Finds the addresses of a namespace's devices, for interfaces that are configured by name. */
+/* Finds the addresses of the devices of a namespace, for interfaces that are configured by name. */
 #include "kernel.h"
 #include <linux/inetdevice.h>
 #include <linux/netdevice.h>
 #include <net/addrconf.h>
 #include <net/if_inet6.h>
 
-/* A name may also be an address label ("eth0:1"), which selects the address that has it. */
+/* A name may also be an address label ("eth0:1"). It selects the address that has this label. */
 struct wanted {
 	const char *label;
 	char device[IFNAMSIZ];
@@ -37,7 +37,7 @@ static int nid_ip4(const struct wanted *want, const struct net_device *dev, stru
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
-/* A socket cannot listen on a tentative address, because another node may have the same one. */
+/* A socket cannot listen on a tentative address, because another node may have the same address. */
 static bool is_usable(const struct inet6_ifaddr *ifa)
 {
 	bool unsure = ifa->flags & IFA_F_TENTATIVE && !(ifa->flags & IFA_F_OPTIMISTIC);

@@ -6,7 +6,10 @@
 #include <linux/skbuff.h>
 #include <net/sock.h>
 
-/* A thread may send from memory reclaim in a page fault, while its task fragment is in use. */
+/*
+ * A thread may send from memory reclaim, in a page fault that occurs while its task fragment is in
+ * use.
+ */
 static inline void lnet_sock_no_task_frag(struct sock *sk)
 {
 #ifdef LNET_HAVE_SK_USE_TASK_FRAG
@@ -36,7 +39,10 @@ static inline void lnet_ubuf_init(struct ubuf_info *ubuf, lnet_ubuf_ops_t *ops)
 #else
 	ubuf->callback = ops->complete;
 #endif
-	/* TCP sends clones; without these flags the kernel would copy their data. */
+	/*
+	 * TCP sends clones of packets. Without these flags, the kernel would copy the data of the
+	 * clones.
+	 */
 	ubuf->flags = SKBFL_ZEROCOPY_FRAG | SKBFL_DONT_ORPHAN;
 	refcount_set(&ubuf->refcnt, 1);
 }

@@ -16,8 +16,9 @@ struct cpts {
 	cpumask_var_t cpus[LNET_MAX_SHARDS];
 	nodemask_t nodes[LNET_MAX_SHARDS];
 	int distance[LNET_MAX_SHARDS][LNET_MAX_SHARDS];
-	s16 of_node[MAX_NUMNODES];	/* the nearest partition; of equals the first */
-	u64 of_cpu[];			/* [nr_cpu_ids] the bit of the partition, or 0 */
+	/* partition nearest to the node; of equally near ones the first */
+	s16 of_node[MAX_NUMNODES];
+	u64 of_cpu[];			/* [nr_cpu_ids] the bit of the CPU's partition, or 0 */
 };
 
 /* Valid from lnet_cpts_init() to lnet_cpts_fini(). */
@@ -76,7 +77,10 @@ static int cpt_node_add(struct cpts *c, unsigned int cpt, unsigned int node)
 	return rc;
 }
 
-/* Makes one partition per NUMA node with CPUs; the last one also has the nodes above the limit. */
+/*
+ * Makes one partition per NUMA node with CPUs. If there are more nodes than partitions, the last
+ * partition also has the remaining nodes.
+ */
 static int by_node(struct cpts *c)
 {
 	unsigned int node, nr = 0;
@@ -116,7 +120,10 @@ static void cpu_take(struct cpts *c, unsigned int cpu)
 	c->of_cpu[cpu] = 0;
 }
 
-/* X[..] excludes CPUs. C[..] excludes cores with all their CPUs; each node counts its own cores. */
+/*
+ * Applies exclusions: X[..] excludes CPUs; C[..] excludes cores with all their CPUs. Each node
+ * counts its own cores.
+ */
 static void exclude(struct cpts *c, const unsigned long *numbers, bool cores)
 {
 	unsigned int node, cpu, other, core;
@@ -140,7 +147,8 @@ static void exclude(struct cpts *c, const unsigned long *numbers, bool cores)
 struct pattern {
 	const char *at;
 	bool nodes, numbered;
-	unsigned long *numbers;		/* in the last brackets; LNET_RANGE_MAX bits */
+	/* numbers in the last brackets that were read; LNET_RANGE_MAX bits */
+	unsigned long *numbers;
 };
 
 static bool pattern_take_char(struct pattern *p, char c)
@@ -159,7 +167,10 @@ static int brackets(struct pattern *p)
 					 : -EINVAL;
 }
 
-/* Reads "2[4-7]". The numbers of partitions start at 0 and have no gaps. */
+/*
+ * Reads "2[4-7]": partition 2 has the CPUs 4 to 7. The numbers of partitions start at 0 and have no
+ * gaps.
+ */
 static int numbered(struct cpts *c, struct pattern *p)
 {
 	unsigned int number, i;
@@ -178,7 +189,10 @@ static int numbered(struct cpts *c, struct pattern *p)
 	return rc;
 }
 
-/* Skips exclusions, and applies them if @act. They may precede the partitions that they change. */
+/*
+ * Skips exclusions; with @act, also applies them. Exclusions may precede the partitions that they
+ * change.
+ */
 static int exclusions(struct cpts *c, struct pattern *p, bool act)
 {
 	bool cores;
@@ -238,7 +252,7 @@ int lnet_cpts_check(const char *text)
 
 /* ---- distances ------------------------------------------------------------------------------- */
 
-/* The largest distance between a node of @a and a node of @b. */
+/* Returns the largest distance between a node of @a and a node of @b. */
 static int cpt_distance(const struct cpts *c, unsigned int a, unsigned int b)
 {
 	int from, to, most = 0;
@@ -307,7 +321,7 @@ unsigned int lnet_cpts_nr(void)
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
-/* Selects CPUs round-robin, so that the places of a partition use different CPUs. */
+/* Selects CPUs round-robin, so that the work items of a partition use different CPUs. */
 void lnet_place_init(struct lnet_place *place, u64 which)
 {
 	static atomic_t turn;

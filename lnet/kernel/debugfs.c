@@ -16,8 +16,8 @@
 static struct dentry *directory;
 
 /*
- * The node of the calling process, or NULL: a read or write creates no node. The process keeps its
- * namespace alive during the call, and with it the node.
+ * Returns the node of the calling process, or NULL, because a read or write creates no node. During
+ * the call, the process keeps its namespace alive, and the namespace keeps the node alive.
  */
 static struct lnet *callers_node(void)
 {
@@ -43,7 +43,10 @@ static void debugfs_stats_show(struct seq_file *m, struct lnet *ln)
 
 /* ---- nis ------------------------------------------------------------------------------------- */
 
-/* Prints a line per shard, as each has separate credits; as in stock, the loopback has none. */
+/*
+ * Prints a line per shard, because each shard has separate credits. As in stock LNet, the loopback
+ * has no line.
+ */
 static void ni_show(struct seq_file *m, struct lnet_ni *ni)
 {
 	struct lnet *ln = ni->ln;
@@ -150,7 +153,7 @@ static void peers_reset(struct lnet *ln)
 
 /* ---- the rest -------------------------------------------------------------------------------- */
 
-/* Prints the routing state, but no routes; lnetctl shows these. */
+/* Prints the routing state, but no routes; lnetctl shows the routes. */
 static void routes_show(struct seq_file *m, struct lnet *ln)
 {
 	static const char *const words[LNET_NR_ROUTER_STATES] = {
@@ -236,7 +239,10 @@ static ssize_t text_write(struct file *file, const char __user *from, size_t len
 	struct user_namespace *user_ns = current->nsproxy->net_ns->user_ns;
 	struct lnet *ln = callers_node();
 
-	/* The opener may have passed the descriptor to another process: check opener and writer. */
+	/*
+	 * Checks the rights of the opener and of the writer, because the opener may have passed the
+	 * descriptor to another process.
+	 */
 	if (!text->reset || !ns_capable(user_ns, CAP_NET_ADMIN) ||
 	    !file_ns_capable(file, user_ns, CAP_NET_ADMIN))
 		return -EPERM;
@@ -254,7 +260,7 @@ static const struct file_operations text_operations = {
 	.release = single_release,
 };
 
-/* Ignores errors: a kernel without debugfs only lacks these files. */
+/* Ignores errors, because a kernel without debugfs lacks only these files. */
 void __init lnet_debugfs_init(void)
 {
 	unsigned int i;

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The environment in the kernel: the clock, the workers of shards and of the polls of drivers, and
- * their timers.
+ * the timers of these workers.
  */
 #include "kernel.h"
 #include <linux/random.h>
 #include <linux/sched/mm.h>
 #include <net/net_namespace.h>
 
-/* half a tick of the timer wheel, so that timers due at about the same time cause one wake-up */
+/*
+ * Half a tick of the timer wheel. So timers that are due at about the same time cause one wake-up.
+ */
 #define LANE_SLACK_NS		65536
 
 /* One shard's worker. */
@@ -16,9 +18,10 @@ struct lane {
 	struct work_struct work;
 	struct hrtimer timer;
 	spinlock_t lock;		/* serializes kernel_env_arm(); any context */
-	u64 armed_ns;			/* U64_MAX: not armed, or expiring; READ_ONCE */
+	/* time of the timer; U64_MAX: not armed, or expiring; READ_ONCE */
+	u64 armed_ns;
 	struct kernel_env *env;
-	struct lnet_place place;	/* the partition with the shard's number */
+	struct lnet_place place;	/* the CPU partition with the number of the shard */
 	unsigned int shard;
 };
 
@@ -26,12 +29,13 @@ struct kernel_env {
 	struct lnet_env env;
 	struct lnet *ln;		/* NULL before the start and after the end */
 	struct net *net;
-	struct delayed_work watch;	/* of handlers; unbound, as a handler may block its CPU */
+	/* watch of handlers; unbound, because a handler may block its CPU */
+	struct delayed_work watch;
 	unsigned int nr_shards;
 	struct lane lanes[];
 };
 
-/* Shared by all namespaces, so that a namespace needs no threads. */
+/* Workqueues that all namespaces share, so that a namespace needs no threads. */
 static struct workqueue_struct *workers;
 
 static struct kernel_env *kernel_env(struct lnet_env *env)
@@ -68,7 +72,10 @@ static void kernel_env_kick(struct lnet_env *base, unsigned int shard)
 {
 	struct kernel_env *env = kernel_env(base);
 
-	/* No wake-up is lost before the start, because the start runs all shards once. */
+	/*
+	 * No wake-up before the start is lost, because the start runs the workers of all shards
+	 * once.
+	 */
 	if (READ_ONCE(env->ln))
 		lane_queue(&env->lanes[shard]);
 }
@@ -84,7 +91,10 @@ static void kernel_env_arm(struct lnet_env *base, unsigned int shard)
 	if (!ln)
 		return;
 	spin_lock_irqsave(&lane->lock, flags);
-	/* Read under the lock, so that the later of two callers knows both deadlines. */
+	/*
+	 * Reads the deadline under the lock. So the later of two callers knows the deadlines of
+	 * both calls.
+	 */
 	next = lnet_shard_next_ns(ln, shard);
 	if (next < READ_ONCE(lane->armed_ns)) {
 		WRITE_ONCE(lane->armed_ns, next);
@@ -143,7 +153,10 @@ static const struct lnet_env_ops kernel_ops = {
 
 /* ---- the shards' workers --------------------------------------------------------------------- */
 
-/* May overwrite a newer armed_ns, so the worker reads the shard's deadline and arms again. */
+/*
+ * May overwrite a newer armed_ns. So the worker then reads the shard's deadline and arms the timer
+ * again.
+ */
 static enum hrtimer_restart lane_due(struct hrtimer *timer)
 {
 	struct lane *lane = container_of(timer, struct lane, timer);
@@ -211,8 +224,8 @@ void lnet_kernel_env_start(struct lnet_env *base, struct lnet *ln)
 }
 
 /*
- * A running worker may arm its timer, and the timer queues its worker. A worker that finds no
- * instance arms nothing, so cancelling worker, timer and worker ends both.
+ * A running worker may arm its timer, and the timer queues its worker. If a worker finds no
+ * instance, it arms nothing. So cancelling the worker, the timer and again the worker ends both.
  */
 void lnet_kernel_env_stop(struct lnet_env *base)
 {
@@ -228,7 +241,10 @@ void lnet_kernel_env_stop(struct lnet_env *base)
 	cancel_delayed_work_sync(&env->watch);
 }
 
-/* Stops again: a driver's worker may have kicked a shard after it read env->ln before the stop. */
+/*
+ * Stops the workers a second time. A driver's worker may have read env->ln before the first stop,
+ * and kicked a shard after it.
+ */
 void lnet_kernel_env_destroy(struct lnet_env *env)
 {
 	if (!env)
@@ -265,7 +281,7 @@ static void poll_queue(struct lnet_poll *poll)
 	queue_work_on(lnet_place_cpu(&poll->place), workers, &poll->work);
 }
 
-/* If ready() returns false, the poll may be freed already. */
+/* The memory of the poll may be freed already if ready() has returned false. */
 static void poll_work(struct work_struct *work)
 {
 	struct lnet_poll *poll = container_of(work, struct lnet_poll, work);

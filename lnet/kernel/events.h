@@ -13,7 +13,7 @@
 #include <lnet/nid.h>
 
 #ifndef LNET_EVENT_NID
-#define LNET_EVENT_WORD 24	/* the longest name of a state, with its NUL */
+#define LNET_EVENT_WORD 24	/* size of the longest name of a state, with the final 0 */
 #define LNET_EVENT_NID(to, nid) \
 	((nid) ? (void)lnet_nid_str(nid, to) : (void)strscpy(to, "-", LNET_NIDSTR_SIZE))
 #endif
@@ -100,7 +100,10 @@ TRACE_EVENT(lnet_rx,
 		  __entry->type, __entry->peer, __entry->len, __entry->from, __entry->to)
 );
 
-/* The state of an NI, of a peer's session or discovery, or (without a NID) of the router. */
+/*
+ * A change of the state of an NI, of a peer's session or discovery, or (without a NID) of the
+ * router.
+ */
 DECLARE_EVENT_CLASS(lnet_state,
 	TP_PROTO(unsigned int netns, const struct lnet_nid *nid, const char *from, const char *to),
 	TP_ARGS(netns, nid, from, to),
@@ -260,7 +263,10 @@ TRACE_EVENT(lnet_conn,
 
 #endif
 
-/* Outside the guard: the kernel includes this file once for each item that it generates. */
+/*
+ * Not inside the include guard, because the kernel includes this file once for each item that it
+ * generates.
+ */
 #undef TRACE_INCLUDE_PATH
 #define TRACE_INCLUDE_PATH lnet/kernel
 #undef TRACE_INCLUDE_FILE

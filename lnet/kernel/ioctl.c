@@ -50,7 +50,7 @@ static int get_peer(struct lnet *ln, void *buf)
 	return 0;
 }
 
-/* Logs the text of an error, because an ioctl returns only the errno. */
+/* Writes the text of an error to the log, because an ioctl returns only the errno. */
 static int told(int rc, const struct lnet_ctl_err *e)
 {
 	if (rc && e->text[0])
@@ -84,7 +84,7 @@ static int config_rtr(struct lnet *ln, void *buf)
 	return lnet_router_enable(ln, cfg->enable);
 }
 
-/* As in stock LNet, a value out of range is -EINVAL. */
+/* If the value is out of range, returns -EINVAL, as stock LNet does. */
 static int ioctl_tunable_set(struct lnet *ln, const char *name, u64 value)
 {
 	int rc = lnet_tunable_set(ln, name, value);
@@ -184,7 +184,8 @@ static int get_numa(struct lnet *ln, void *buf)
 
 /*
  * @size: minimum size of the buffer; for LNET_IOC_VERSION_DATA, data_fits() also checks the size.
- * @change: the name of a request that changes the configuration and does not log the change itself.
+ * @change: the name of a request that changes the configuration, if its function does not log the
+ * change itself.
  */
 static const struct request {
 	u8 nr;
@@ -239,7 +240,10 @@ static bool data_fits(const struct lnet_ioc_data *data)
 	return data->hdr.len == len;
 }
 
-/* Copies the buffer, but keeps the checked header, as the caller may change it meanwhile. */
+/*
+ * Copies the buffer, but keeps the header that was checked, because the caller may change the
+ * header meanwhile.
+ */
 static void *ioctl_request_copy(const struct request *r, const void __user *from,
 				struct lnet_ioc_hdr *hdr)
 {
@@ -303,7 +307,10 @@ static long on_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	struct user_namespace *user_ns = current->nsproxy->net_ns->user_ns;
 	const struct request *r = ioctl_request_find(_IOC_NR(cmd));
 
-	/* The opener may have passed the descriptor to another process: check opener and caller. */
+	/*
+	 * Checks the rights of the opener and of the caller, because the opener may have passed the
+	 * descriptor to another process.
+	 */
 	if (!ns_capable(user_ns, CAP_SYS_ADMIN) || !file_ns_capable(file, user_ns, CAP_SYS_ADMIN))
 		return -EACCES;
 	if (_IOC_TYPE(cmd) != LNET_IOC_TYPE || _IOC_NR(cmd) < LNET_IOC_MIN ||

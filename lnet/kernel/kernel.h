@@ -12,14 +12,17 @@
 int lnet_kernel_env_init(void);		/* creates the workqueue. 0, -ENOMEM */
 void lnet_kernel_env_fini(void);	/* after all environments are destroyed */
 /*
- * As the functions of lnet_user_env_ with the same ends of their names. lnet_kernel_env_stop() does
- * not end the polls of drivers: each driver does that.
+ * Each function has the contract of the function lnet_user_env_... whose name has the same end.
+ * lnet_kernel_env_stop() does not end the polls of drivers: each driver ends its polls.
  */
 int lnet_kernel_env_create(struct lnet_env **env, struct net *net, unsigned int nr_shards);
 void lnet_kernel_env_start(struct lnet_env *env, struct lnet *ln);
 void lnet_kernel_env_stop(struct lnet_env *env);
 void lnet_kernel_env_destroy(struct lnet_env *env);
-/* Waits for all work that was queued or running at the call, also work that ends connections. */
+/*
+ * Waits for all work that was queued or running at the call. This includes work that ends
+ * connections.
+ */
 void lnet_kernel_env_flush(void);
 
 /* ---- netns.c --------------------------------------------------------------------------------- */
@@ -43,17 +46,23 @@ enum lnet_param {
 
 /* The data of a network namespace; the first use creates the instance. */
 struct lnet_netns {
-	struct list_head link;		/* [netns_lock] in the list of those with an instance */
+	/* [netns_lock] in the list of namespaces that have an instance */
+	struct list_head link;
 	struct list_head clients;	/* [netns_lock] */
 	struct net *net;
 	struct lnet_env *env;
 	struct lnet *ln;		/* set under netns_lock; cleared under RTNL, after @dying */
 	struct mutex cfg_lock;		/* serializes changes by lnet_control_do() */
 	struct lnet_control ctl;	/* [cfg_lock] except for constant fields */
-	struct delayed_work tend;	/* for waiting interfaces and abandoned transactions */
-	wait_queue_head_t wait;		/* dumps that wait for other nodes, until @wakes changes */
+	/* worker for awaited interfaces and abandoned transactions */
+	struct delayed_work tend;
+	/* dumps that wait for other nodes wait here until @wakes changes */
+	wait_queue_head_t wait;
 	atomic_t wakes;
-	/* [the module's parameter lock] NUMBER parameters that were written in this namespace */
+	/*
+	 * [the module's parameter lock] parameters of kind NUMBER that were written in this
+	 * namespace
+	 */
 	int numbers[LNET_NR_PARAMS];
 	DECLARE_BITMAP(written, LNET_NR_PARAMS);
 	bool dying;			/* [netns_lock] */
@@ -72,14 +81,17 @@ int lnet_netns_up(struct net *net, struct lnet_netns **ns);
  * May sleep. 0, -ENETDOWN: there is none, -ESHUTDOWN: the namespace is being removed.
  */
 int lnet_netns_found(struct net *net, struct lnet_netns **ns);
-/* Carries out a change. Takes cfg_lock. 0 or -errno with @e. */
+/* Executes a change of the configuration. Takes cfg_lock. 0 or -errno with @e. */
 int lnet_netns_act(struct lnet_netns *ns, const struct lnet_ctl_req *req, struct lnet_ctl_err *e);
-/* Logs a change that did not use lnet_netns_act(). Takes cfg_lock. */
+/* Writes a change to the log that did not use lnet_netns_act(). Takes cfg_lock. */
 void lnet_netns_changed(struct lnet_netns *ns, const char *what, const char *words);
-/* As `lnetctl lnet configure', with --all or without. 0 or -errno with @e. */
+/* Does the work of `lnetctl lnet configure', with --all or without. 0 or -errno with @e. */
 int lnet_netns_configure(struct net *net, bool all, struct lnet_ctl_err *e);
 
-/* Loads the driver module for @type if it is known and no driver is registered. No lock held. */
+/*
+ * If no driver is registered for @type and the driver's module is known, loads this module. No lock
+ * held.
+ */
 void lnet_driver_want(u8 type);
 
 /* ---- netlink.c ------------------------------------------------------------------------------- */
@@ -100,21 +112,29 @@ void lnet_debugfs_fini(void);
 
 /* ---- address.c ------------------------------------------------------------------------------- */
 extern const struct lnet_control_ops lnet_kernel_control_ops;	/* arg: struct lnet_netns */
-/* The first device that is up, no loopback, with an address; sets @ifname. 0, -ENODEV */
+/*
+ * Finds the first device that is up and has an address, except loopback. Sets @ifname. 0, -ENODEV
+ */
 int lnet_kernel_first_nid(struct lnet_netns *ns, u32 net, struct lnet_nid *nid, char ifname[16]);
-/* Is an IPv4 address of a device that is up in @list, as a NID on tcp? */
+/* True if a device that is up has an IPv4 address which is in @list as a NID on tcp. */
 bool lnet_kernel_address_in(struct lnet_netns *ns, const struct lnet_nidlist *list);
 
 /* ---- params.c -------------------------------------------------------------------------------- */
-/* Sets the tunables and routing of a new instance to the values given when the module loaded. */
+/*
+ * Sets tunables and routing of a new instance to the values that were given when the module was
+ * loaded.
+ */
 void lnet_params_apply(struct lnet *ln);
 int lnet_params_cpts(void);	/* defines the CPU partitions. 0 or -errno */
 /* Checks combinations of parameters. 0, or -EINVAL with a log message. */
 int lnet_params_check(void);
-/* Defines whether writes and reads of parameters use the caller's namespace from now on. */
+/* Switches whether, from now on, writes and reads of parameters use the caller's namespace. */
 void lnet_params_live(bool on);
 bool lnet_params_config_on_load(void);
-/* Adds the interfaces of ip2nets or networks, or net tcp. cfg_lock held. 0 or -errno with @e. */
+/*
+ * Adds the interfaces of the parameters ip2nets or networks; if neither is set, those of net tcp.
+ * cfg_lock held. 0 or -errno with @e.
+ */
 int lnet_params_networks(struct lnet_netns *ns, struct lnet_ctl_err *e);
 
 /* ---- udsp.c: @buf is a struct lnet_ioc_udsp that was copied in ------------------------------- */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* For the module of the self-test: ioctl 63 on /dev/lnet, by which stock's lst uses a console. */
+/*
+ * Interface to the module of the self-test: ioctl 63 on /dev/lnet, by which stock's command lst
+ * uses a console.
+ */
 #ifndef LNET_KERNEL_LST_IOCTL_H
 #define LNET_KERNEL_LST_IOCTL_H
 
@@ -8,18 +11,19 @@
 struct lnet_lst_ioctl {
 	struct module *owner;
 	/*
-	 * Carry out operation @op in the caller's namespace; the caller has CAP_SYS_ADMIN there.
-	 * Arguments are at @at, @len bytes; statistics are written to @stat_at. All addresses are
-	 * user-space addresses and not checked. May sleep. 0 or -errno.
+	 * Carries out the operation @op in the caller's namespace, in which the caller has
+	 * CAP_SYS_ADMIN. The @len bytes at @at are arguments. Statistics are written to @stat_at.
+	 * All addresses are user-space addresses and not checked. May sleep. 0 or -errno.
 	 */
 	int (*act)(u32 op, u64 at, u32 len, u64 stat_at, u32 stat_len);
 };
 
 /*
- * Registers @handler, which must stay valid until _close(). 0; -EBUSY: another one is registered.
+ * Registers @handler, which must stay valid until the call of the function with the suffix
+ * _close(). 0; -EBUSY: another handler is registered.
  */
 int lnet_lst_ioctl_open(const struct lnet_lst_ioctl *handler);
-/* Rejects further requests. The module is not unloaded while a request runs. */
+/* Rejects further requests from now on. The module is not unloaded while a request runs. */
 void lnet_lst_ioctl_close(const struct lnet_lst_ioctl *handler);
 
 #endif

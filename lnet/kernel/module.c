@@ -5,7 +5,7 @@
 #include <lnet/nid.h>
 #include <net/net_namespace.h>
 
-/* Runs after the module is loaded, because only then can a driver be loaded. */
+/* Runs after the module is loaded, because only then can the kernel load a driver. */
 static void module_configure(struct work_struct *work)
 {
 	struct lnet_ctl_err e = { "" };
@@ -20,7 +20,7 @@ static DECLARE_WORK(configure_work, module_configure);
 
 /*
  * Each part starts after the parts that it uses. Parts that accept requests start last and end
- * first, so that a request always finds all other parts.
+ * first, so a request always finds all other parts.
  */
 static int __init lnet_module_begin(void)
 {
@@ -59,7 +59,10 @@ no_env:
 	return rc;
 }
 
-/* No user is left: API users and drivers hold this module by its symbols, NIs hold their driver. */
+/*
+ * No user of this module is left. API users and drivers hold this module by its symbols, and NIs
+ * hold the module of their driver.
+ */
 static void __exit lnet_module_end(void)
 {
 	cancel_work_sync(&configure_work);

@@ -6,18 +6,18 @@
 #include <net/sock.h>
 #include <uapi/lnet_nl.h>
 
-/* the size of a datagram of a dump, if the reader's receive buffer has room for four of them */
+/* Size of a datagram of a dump, if the reader's receive buffer has space for four of them. */
 #define DUMP_SIZE	32768
 #define DUMP_SIZE_MIN	8192
 
-/* A dump in progress, at cb->args[0]. */
+/* A dump in progress, stored at cb->args[0]. */
 struct job {
 	struct lnet_ctl_dump dump;
 	struct lnet_ctl_err e;
 	struct lnet_netns *ns;
 	int err;			/* the result of the dump, if @finished */
-	bool finished;			/* only the result is still to be sent */
-	bool called;			/* on_dump() was called before, so it may wait now */
+	bool finished;			/* all is sent except the result */
+	bool called;			/* on_dump() was called before, so the next call may wait */
 	u32 size;			/* of a datagram, at most */
 	u8 cmd;
 };
@@ -40,7 +40,10 @@ static bool sender_is_admin(struct sk_buff *skb)
 	return netlink_ns_capable(skb, sock_net(skb->sk)->user_ns, CAP_NET_ADMIN);
 }
 
-/* The instance of the namespace. It is created only if the caller may change it. */
+/*
+ * Returns the instance of the namespace. Creates it only if the caller has the right to change the
+ * namespace.
+ */
 static int instance(struct sk_buff *skb, struct lnet_netns **ns, struct lnet_ctl_err *e)
 {
 	struct net *net = sock_net(skb->sk);
@@ -85,7 +88,7 @@ static int dump_reject(struct netlink_callback *cb, struct job *job, int rc)
 	return -EINTR;
 }
 
-/* A message takes at least twice its size from the receive buffer, which may be small. */
+/* A message uses at least twice its size of the receive buffer, which may be small. */
 static u32 piece_size(const struct netlink_callback *cb)
 {
 	return clamp(READ_ONCE(NETLINK_CB(cb->skb).sk->sk_rcvbuf) / 4, DUMP_SIZE_MIN, DUMP_SIZE);
@@ -133,9 +136,9 @@ static void dump_writer_init(const struct job *job, struct sk_buff *skb,
 }
 
 /*
- * The first call of on_dump() is made within the request, under a lock of all families, and must
- * not wait. So it sends a comment, and the next call waits. An empty datagram is not possible, as
- * stock's tool treats a datagram without a value as the end of the document.
+ * The first call of on_dump() runs within the request, under a lock of all families, and must not
+ * wait. So the first call sends a comment, and the next call waits. An empty datagram is not
+ * possible, because stock's tool treats a datagram without a value as the end of the document.
  */
 static int answer_later(struct job *job, struct sk_buff *skb, struct netlink_callback *cb)
 {
@@ -175,7 +178,7 @@ static int dump_next(struct job *job, struct sk_buff *skb, struct netlink_callba
 	}
 }
 
-/* Sends a datagram with data first; the next call, without data, returns the result. */
+/* First sends a datagram with data. The next call has no data and returns the result. */
 static int on_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct job *job = (struct job *)cb->args[0];
@@ -199,9 +202,9 @@ static int on_dump(struct sk_buff *skb, struct netlink_callback *cb)
 /* ---- a change that is answered as a dump is -------------------------------------------------- */
 
 /*
- * The reader's calls wait for other nodes, because this function runs under a lock of all families.
- * The end of the dump has the result. No acknowledgement follows it, as the receive buffer of
- * stock's tool may have no room for one.
+ * This function runs under a lock of all families, so it does not wait for other nodes; the
+ * reader's later calls wait. The end of the dump contains the result. No acknowledgement follows
+ * the dump, because the receive buffer of stock's tool may have no space for it.
  */
 static int dump_start(struct sk_buff *skb)
 {
@@ -217,8 +220,8 @@ static int dump_start(struct sk_buff *skb)
 /* ---- do -------------------------------------------------------------------------------------- */
 
 /*
- * The text of an error is on the stack, so this function sends the error itself. -EINTR prevents
- * netlink from sending another one.
+ * The text of an error is on the stack, so this function sends the error itself. The return value
+ * -EINTR prevents netlink from sending a second error.
  */
 static int on_do(struct sk_buff *skb, struct genl_info *info)
 {
@@ -244,7 +247,7 @@ static int on_do(struct sk_buff *skb, struct genl_info *info)
 			.validate = GENL_DONT_VALIDATE_STRICT | GENL_DONT_VALIDATE_DUMP,	\
 			__VA_ARGS__ }
 
-/* lnet/control/dispatch.c rejects, with a text, a do or a dump that a command does not have. */
+/* If a command has no do or no dump, lnet/control/dispatch.c rejects it with a text. */
 static const struct genl_ops operations[] = {
 	OP(CONFIGURE, DO), OP(NETS, DO, DUMP), OP(PEERS, DO, DUMP), OP(ROUTES, DO, DUMP),
 	OP(PING, DO, DUMP), OP(CPT_OF_NID, DUMP), OP(PEER_DIST, DUMP), OP(PEER_FAIL, DO),
@@ -255,7 +258,10 @@ static const struct genl_ops operations[] = {
 	OP(RECORD, DO, DUMP), OP(LIMITS, DUMP),
 };
 
-/* Nothing is sent to these groups, but stock's tool needs the group of a document's top key. */
+/*
+ * No message is sent to these groups, but stock's tool needs the group that has the name of a
+ * document's top key.
+ */
 static const struct genl_multicast_group groups[] = {
 	{ .name = "ip2net" }, { .name = "net" }, { .name = "peer" }, { .name = "route" },
 	{ .name = "ping" }, { .name = "discover" }, { .name = "cpt-of-nid" },
@@ -271,7 +277,7 @@ static struct genl_family lnet_family __ro_after_init = {
 	.module = THIS_MODULE,
 	.ops = operations,
 	.n_ops = ARRAY_SIZE(operations),
-	/* above all commands: as in stock LNet, requests may set any flags */
+	/* a number above those of all commands: requests may set any flags, as in stock LNet */
 	.resv_start_op = U8_MAX,
 	.mcgrps = groups,
 	.n_mcgrps = ARRAY_SIZE(groups),

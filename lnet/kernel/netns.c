@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Creates an instance at the first use of a network namespace, with separate interfaces, peers and
- * tunables, and ends it with the namespace.
+ * Creates an instance at the first use of a network namespace, and ends the instance together with
+ * the namespace. Each instance has separate interfaces, peers and tunables.
  */
 #include "cpt.h"
 #include "kernel.h"
@@ -15,8 +15,9 @@
 #include "shard/shard.h"
 
 /*
- * @netns_lock: protects @instances, the clients and states of each namespace, and @drivers. Taken
- * before all locks of instances; not held while a running instance stops, or in a client's gone().
+ * @netns_lock protects @instances, the clients and states of each namespace, and @drivers. It is
+ * taken before all locks of instances. It is not held while a running instance stops, or during a
+ * client's gone().
  */
 static DEFINE_MUTEX(netns_lock);
 static LIST_HEAD(instances);		/* struct lnet_netns */
@@ -57,7 +58,7 @@ static void tend_work(struct work_struct *work)
 	mutex_unlock(&ns->cfg_lock);
 }
 
-/* The caller ensures that no request can schedule the work again. */
+/* Cancels the work. The caller ensures that no request can schedule the work again. */
 static void tend_end(struct lnet_netns *ns)
 {
 	mutex_lock(&ns->cfg_lock);
@@ -126,7 +127,10 @@ static int netns_instance_start(struct lnet_netns *ns)
 	lnet_params_apply(ln);
 	ns->ctl.ln = ln;
 	lnet_kernel_env_start(ns->env, ln);
-	/* A reader without netns_lock finds a completely initialized instance. */
+	/*
+	 * The release store shows a reader without netns_lock only a completely initialized
+	 * instance.
+	 */
 	smp_store_release(&ns->ln, ln);
 	list_add_tail(&ns->link, &instances);
 	life_log(ns, "started");
@@ -151,7 +155,7 @@ static void clients_tell(struct lnet_netns *ns)
 	mutex_unlock(&netns_lock);
 }
 
-/* netns_lock held. Creates the instance if there is none. 0 or -errno. */
+/* netns_lock held. If there is no instance, creates one. 0 or -errno. */
 static int instance_want(struct lnet_netns *ns)
 {
 	if (ns->dying)
@@ -185,8 +189,8 @@ int lnet_netns_up(struct net *net, struct lnet_netns **nsp)
 }
 
 /*
- * Nothing uses the instance any more when it is destroyed: clients were notified, netlink and sysfs
- * act only for processes in the namespace, and RTNL excludes notifiers.
+ * When an instance is destroyed, nothing uses it any more. Clients were notified. Netlink and sysfs
+ * act only for processes in the namespace. RTNL excludes notifiers.
  */
 static void instance_stop(struct lnet_netns *ns)
 {
@@ -282,7 +286,10 @@ static void __net_exit net_end(struct net *net)
 	instance_stop(lnet_netns_of(net));
 }
 
-/* Registered like those of devices, so net_end() runs while the devices can still send. */
+/*
+ * Registered in the same way as the operations of devices, so net_end() runs while the devices can
+ * still send.
+ */
 static struct pernet_operations net_ops = {
 	.init = net_begin,
 	.exit = net_end,
@@ -416,6 +423,9 @@ void lnet_driver_unregister(const struct lnet_lnd_ops *ops)
 	mutex_lock(&netns_lock);
 	driver_forget(ops);
 	mutex_unlock(&netns_lock);
-	/* The worker that ends a connection may still execute code of the driver. */
+	/*
+	 * The worker that ends a connection may still execute code of the driver, so waits for the
+	 * worker.
+	 */
 	lnet_kernel_env_flush();
 }

@@ -11,8 +11,8 @@ struct adder {
 	struct lnet_ctl_err *e;
 	struct lnet_nid *added;		/* LNET_MAX_NIS */
 	unsigned int nr;
-	struct lnet_nid here;		/* ip2nets: the address that matched, on tcp */
-	u32 *seen;			/* ip2nets: nets of rules that matched */
+	struct lnet_nid here;		/* ip2nets: the address of this node that matched, on tcp */
+	u32 *seen;			/* ip2nets: nets of the rules that have matched */
 	unsigned int nr_seen, nr_before;
 };
 
@@ -96,7 +96,10 @@ int lnet_networks_add(struct lnet_netns *ns, const char *text, struct lnet_ctl_e
 	return networks_add(&a, add_networks, text);
 }
 
-/* For each net, only the first matching rule counts, with all interfaces that it lists there. */
+/*
+ * For each net, only the first matching rule applies, with all interfaces that it lists for the
+ * net.
+ */
 static int add_net_once(struct lnet_net_sink *s, u32 net, const char *ifname, u64 cpts)
 {
 	struct adder *a = adder(s);

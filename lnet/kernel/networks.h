@@ -6,8 +6,8 @@
 #include "kernel.h"
 
 /*
- * Add the interfaces of @text that do not exist yet. On an error, remove those that were added.
- * cfg_lock held. 0 or -errno with @e.
+ * Adds the interfaces of @text that do not exist yet. On an error, removes the interfaces that it
+ * has added. cfg_lock held. 0 or -errno with @e.
  */
 int lnet_networks_add(struct lnet_netns *ns, const char *text, struct lnet_ctl_err *e);
 int lnet_ip2nets_add(struct lnet_netns *ns, const char *text, struct lnet_ctl_err *e);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Checks the parameters of lnet.ko, which have stock LNet's names, and applies them to new
- * instances. Reads and writes after the load act on the caller's namespace.
+ * instances. After the load, reads and writes of a parameter act on the caller's namespace.
  */
 #include "kernel.h"
 #include "cpt.h"
@@ -18,12 +18,13 @@
 
 enum kind { TUNED_KIND, NUMBER_KIND, TEXT_KIND };
 
-/* Written under the module's parameter lock once the module is loaded. */
+/* A parameter. After the module is loaded, it is written under the module's parameter lock. */
 struct param {
 	enum kind kind;
 	bool given;
 	const char *tunable;
-	u64 tuned;			/* default of new instances, if given */
+	/* default value of new instances, if the parameter was given */
+	u64 tuned;
 	int value, min, max;
 	char *text;			/* NULL: @initial */
 	const char *initial;
@@ -60,7 +61,7 @@ static struct param *const params[] = {
 
 static_assert(ARRAY_SIZE(params) == LNET_NR_PARAMS);
 
-/* [the module's parameter lock] The module has started, so namespaces can be used. */
+/* [the module's parameter lock] True after the module has started; then namespaces can be used. */
 static bool live;
 
 /* ---- tunables -------------------------------------------------------------------------------- */
@@ -70,7 +71,10 @@ static struct net *callers_net(void)
 	return current->nsproxy->net_ns;
 }
 
-/* Parses as stock's module does. lnet_peer_discovery_disabled is the negation of `discovery'. */
+/*
+ * Parses a value as stock's module does. The value of lnet_peer_discovery_disabled is the negation
+ * of `discovery'.
+ */
 static int tuned_parse(const struct param *par, const char *text, u64 *value)
 {
 	const struct lnet_tunable_info *info = lnet_tunable_find(par->tunable);
@@ -159,7 +163,7 @@ static void range_text(const struct param *par, char *buf, size_t size)
 		lnet_tunable_range(info, buf, size);
 }
 
-/* Returns what the check of a text accepts. */
+/* Returns a text that states which values the check of a parameter accepts. */
 static const char *syntax_of(const struct param *par)
 {
 	if (par == &param_networks)
@@ -171,7 +175,10 @@ static const char *syntax_of(const struct param *par)
 	return par == &param_forwarding ? "enabled or disabled" : "CPUs such as N or 0[0-3] 1[4-7]";
 }
 
-/* In the kernel's own message the name follows the value, and a long value hides it. */
+/*
+ * Logs a separate message, because in the kernel's own message the name follows the value, and a
+ * long value hides the name.
+ */
 static int param_report_error(const struct param *par, const char *name, const char *text, int rc)
 {
 	char accepted[64];

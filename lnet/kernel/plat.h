@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Passive platform of the core in the kernel: a closed list of headers. The core may use a name of
- * them only if lnet/user/plat.h also supplies it.
+ * The platform of the core in the kernel: a closed list of kernel headers. The core may use a name
+ * of these headers only if lnet/user/plat.h also defines the name.
  */
 #ifndef LNET_KERNEL_PLAT_H
 #define LNET_KERNEL_PLAT_H
@@ -40,7 +40,10 @@
 #endif
 #include "trace.h"
 
-/* Lock annotations of the user build, for clang; sparse and lockdep check the kernel build. */
+/*
+ * Empty here: clang checks lock annotations in the user build; sparse and lockdep check the kernel
+ * build.
+ */
 #define __lnet_acquires
 #define __lnet_releases
 #define __must_hold_shard
@@ -48,7 +51,7 @@
 #define __guarded_by_shard
 #define __no_lock_check
 
-/* Identifies the calling thread among the living threads; only for comparisons. */
+/* Identifies the calling thread among the existing threads. Use it only for comparisons. */
 #define plat_self()		((const void *)current)
 
 static inline void lnet_shard_role_take(void) {}

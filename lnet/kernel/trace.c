@@ -55,7 +55,10 @@ static unsigned int space_of(const struct lnet *ln)
 	return lnet_env_net(ln->env)->ns.inum;
 }
 
-/* The number that ss and `readlink /proc/self/ns/net' print; 0 without a shard. */
+/*
+ * Returns the number of the network namespace that ss and `readlink /proc/self/ns/net' print; 0
+ * without a shard.
+ */
 static unsigned int space_of_shard(const struct lnet_shard *sh)
 {
 	return sh ? space_of(sh->ln) : 0;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The trace calls of the core. Each is a branch that is patched out until an operator enables the
- * event. An enabled event calls trace.c, or the TCP driver for the event of connections.
- *
- * plat.h includes this file, so that the core names neither tracepoints nor namespaces. events.h
- * defines the fields of the events.
+ * The trace calls of the core. Each call is a branch that is patched out until an operator enables
+ * the event. If the event is enabled, the branch calls trace.c, or the TCP driver for the event of
+ * connections. plat.h includes this file, so the core names neither tracepoints nor namespaces.
+ * events.h defines the fields of the events.
  */
 #ifndef LNET_KERNEL_TRACE_H
 #define LNET_KERNEL_TRACE_H
@@ -25,7 +24,8 @@ struct sock_conn;
 
 /*
  * The arguments of each event. Process context; locks of the core may be held. The functions only
- * read, and neither sleep nor allocate. @from and @to are states of the state machine.
+ * read, and neither sleep nor allocate. @from and @to are the old and the new state of the state
+ * machine.
  */
 #define LNET_TRACES(TRACE)								\
 	TRACE(op, const struct lnet_op *op, u8 from, u8 to)				\

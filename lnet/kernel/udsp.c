@@ -12,7 +12,9 @@ struct policy {
 	u32 words[LNET_UDSP_WORDS];
 };
 
-/* The patterns follow the head, as in requests of stock's tool, or are at a separate address. */
+/*
+ * The patterns follow the head, as in requests of stock's tool, or they are at a separate address.
+ */
 static int policy_words_read(const struct lnet_ioc_udsp *u, u32 *words)
 {
 	if (u->hdr.len > sizeof(*u) && u->hdr.len - sizeof(*u) < u->bulk_size)
@@ -36,7 +38,7 @@ static int policy_add(struct lnet *ln, const struct lnet_ioc_udsp *u, struct pol
 	return rc ?: lnet_udsp_add(ln, u->idx, &p->rule);
 }
 
-/* Rejects priorities above S32_MAX, such as -1, which shows print if there is no priority. */
+/* Rejects priorities above S32_MAX, such as -1. A show prints -1 if a policy has no priority. */
 int lnet_ioc_udsp_add(struct lnet *ln, void *buf)
 {
 	const struct lnet_ioc_udsp *u = buf;
@@ -56,7 +58,7 @@ int lnet_ioc_udsp_add(struct lnet *ln, void *buf)
 	return rc;
 }
 
-/* Deleting all policies succeeds if there are none. */
+/* A request to delete all policies also succeeds if there are none. */
 int lnet_ioc_udsp_del(struct lnet *ln, void *buf)
 {
 	const struct lnet_ioc_udsp *u = buf;
@@ -65,7 +67,10 @@ int lnet_ioc_udsp_del(struct lnet *ln, void *buf)
 	return u->idx == -1 && rc == -ENOENT ? 0 : rc;
 }
 
-/* Returns the number of words, or -errno. After a success, the caller frees *@res. */
+/*
+ * Finds the policy number @idx. Returns the number of words, or -errno. After a success, the caller
+ * frees *@res.
+ */
 static int policy_get(struct lnet *ln, s32 idx, struct policy **res)
 {
 	struct policy *p = kvzalloc(sizeof(*p), GFP_KERNEL);
