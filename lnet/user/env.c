@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The user-space environment: creation and end, services for the core, descriptors of drivers. */
+/*
+ * The user-space environment: its creation and end, its services for the core, and the descriptors
+ * of drivers.
+ */
 #include "plat.h"
 
 #include <sys/epoll.h>
@@ -13,7 +16,8 @@
 #include "env_lane.h"
 
 #define SEED_STEP 0x9e3779b97f4a7c15ULL
-#define SECRET_SEED 0x5e551011d5ecce75ULL	/* separates the second stream of a seed */
+/* makes the stream of secrets differ from the first stream of a seed */
+#define SECRET_SEED 0x5e551011d5ecce75ULL
 
 /* --- services --------------------------------------------------------------------------------- */
 
@@ -30,7 +34,10 @@ static u64 user_env_now_ns(struct lnet_env *env)
 	return env_clock_ns();
 }
 
-/* One value reveals the others of the stream. For repeatable runs, or if getrandom() fails. */
+/*
+ * Returns the next random value of a stream. One value reveals the others, so the stream is only
+ * for repeatable runs, or if getrandom() fails.
+ */
 static u64 stream_next(u64 *seed)
 {
 	return lnet_hash64(__atomic_add_fetch(seed, SEED_STEP, __ATOMIC_RELAXED));
@@ -63,7 +70,7 @@ void env_wake(int evfd)
 	u64 one = 1;
 	ssize_t rc = write(evfd, &one, sizeof(one));
 
-	(void)rc;		/* full: the reader is woken anyway */
+	(void)rc;		/* if the eventfd is full, its reader is woken anyway */
 }
 
 void env_wake_clear(int evfd)
@@ -75,8 +82,9 @@ void env_wake_clear(int evfd)
 }
 
 /*
- * A holder of the token that is awake checks flags and deadlines itself. If no thread polls, the
- * service thread either wakes at each tick and checks them, or sleeps on a set that contains @evfd.
+ * Wakes a thread for a kick or a deadline. If the holder of the token is awake, it checks flags and
+ * deadlines itself. If no thread polls, the service thread either wakes at each tick and checks
+ * them, or sleeps on a set that contains @evfd.
  */
 static void lane_wake(struct lane *lane, u64 when)
 {
@@ -189,7 +197,10 @@ static int seed_draw(u64 *seed)
 	return getrandom(seed, sizeof(*seed), 0) == sizeof(*seed) ? 0 : -errno;
 }
 
-/* Maps the mark by which a child after fork() is detected, for the cost of one load. */
+/*
+ * Maps the mark by which a process detects that it is a child after fork(). A check of the mark
+ * costs one load.
+ */
 static int mark_map(u32 **mark)
 {
 	size_t size = (size_t)sysconf(_SC_PAGESIZE);
@@ -356,7 +367,7 @@ static void lane_slot_release(struct lane *lane, struct lnet_poll *poll)
 	struct lane_slot *slot = &lane->slots[poll->slot];
 
 	slot->poll = NULL;
-	/* Generation U32_MAX is not used, so that no ID of a slot equals LANE_WAKE. */
+	/* Skips generation U32_MAX, so that no ID of a slot equals LANE_WAKE. */
 	slot->gen = slot->gen == U32_MAX - 1 ? 0 : slot->gen + 1;
 	slot->next_free = lane->free_slot;
 	lane->free_slot = poll->slot;
@@ -372,7 +383,7 @@ static u64 poll_id(struct lane *lane, struct lnet_poll *poll)
 	return id;
 }
 
-/* After this no thread runs @poll; its own ready() may be the caller. */
+/* After the return, no thread runs @poll, except that the caller may be the ready() of @poll. */
 static void poll_forget(struct lane *lane, struct lnet_poll *poll)
 {
 	pthread_mutex_lock(&lane->lock);
@@ -431,7 +442,9 @@ void lnet_env_poll_del(struct lnet_env *base, struct lnet_poll *poll)
 	struct user_env *env = user_env(base);
 	struct lane *lane = lane_of(env, poll->shard);
 
-	/* A child shares the epoll set with its parent and must not change it. */
+	/*
+	 * A child after fork() shares the epoll set with its parent, and must not change the set.
+	 */
 	if (!poll->added || !*env->mine)
 		return;
 	epoll_ctl(lane->epfd, EPOLL_CTL_DEL, poll->fd, NULL);
@@ -443,7 +456,10 @@ void lnet_env_poll_hot(struct lnet_env *base, unsigned int shard, struct lnet_po
 	struct lane *lane = lane_of(user_env(base), shard);
 
 	pthread_mutex_lock(&lane->lock);
-	/* Another thread may be deleting @poll, and wait for the ready() that calls this. */
+	/*
+	 * Does not wait: another thread may be deleting @poll, and may wait for the ready() that
+	 * calls this function.
+	 */
 	seq_store(&lane->hot, poll && poll->added ? poll : NULL);
 	pthread_mutex_unlock(&lane->lock);
 }

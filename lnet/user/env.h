@@ -13,9 +13,10 @@
  * zero at first.
  *
  * @ready: the poller of the shard calls it with no lock held, so its calls for one shard never
- * overlap. It may begin passes, run handlers at their end, and add, modify or delete polls, also
- * its own. @events are EPOLL* bits. A hot poll is also called with EPOLLIN as a try, where recv()
- * may return EAGAIN. It returns true if it made progress, so that the poller does not sleep.
+ * overlap. It may begin passes, run handlers at their end, and add, modify or delete polls,
+ * including its own poll. @events are EPOLL* bits. For a hot poll, the poller also calls it with
+ * EPOLLIN as an attempt; then recv() may return EAGAIN. It returns true if it made progress, so
+ * that the poller does not sleep.
  */
 struct lnet_poll {
 	int fd;
@@ -28,23 +29,23 @@ struct lnet_poll {
 
 /*
  * Any thread, task context, no lock of the core held. Level-triggered: ready() is called again if
- * it leaves bytes unread. Adding returns 0, -EINVAL (no such shard, or added already), -ENOMEM,
+ * it does not read all bytes. Adding returns 0, -EINVAL (no such shard, or added already), -ENOMEM,
  * -EPERM (after fork()), or the error of epoll_ctl(). Modifying also returns -ENOENT. A hot poll
  * without EPOLLIN is not tried.
  */
 int lnet_env_poll_add(struct lnet_env *env, unsigned int shard, struct lnet_poll *poll, u32 events);
 int lnet_env_poll_mod(struct lnet_env *env, struct lnet_poll *poll, u32 events);
 /*
- * Call it before the descriptor is closed. When it returns, ready() does not run and is not called
- * again. Inside a ready() of the same shard it does not wait. Other callers must hold no lock that
- * ready() takes. Two shards must not delete polls of each other in ready() at the same time,
- * because both would wait forever. Does nothing for a poll that is not added.
+ * Deletes a poll, before its descriptor is closed. After the return, ready() does not run and is
+ * not called again. Inside a ready() of the same shard, the call does not wait. Other callers must
+ * hold no lock that ready() takes. Two shards must not delete polls of each other in ready() at the
+ * same time, because both would wait forever. If the poll is not added, does nothing.
  */
 void lnet_env_poll_del(struct lnet_env *env, struct lnet_poll *poll);
 /*
- * Makes @poll the hot poll, which is tried without asking the kernel which polls are ready:
- * typically the connection that last received data. Only inside a ready() of the same shard. NULL:
- * none.
+ * Makes @poll the hot poll. The poller tries the hot poll without asking the kernel which polls are
+ * ready. Normally it is the connection that last received data. Call this only inside a ready() of
+ * the same shard. NULL: no hot poll.
  */
 void lnet_env_poll_hot(struct lnet_env *env, unsigned int shard, struct lnet_poll *poll);
 

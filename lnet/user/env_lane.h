@@ -19,62 +19,71 @@
 #include "env.h"
 
 #define LANE_BATCH		16
-/* check the other descriptors at each 8th miss of the hot one */
+/* the poller checks the other descriptors at each 8th miss of the hot poll */
 #define LANE_HOT_MISSES		8
-#define LANE_HOT_TRIES		32	/* and, so that they are not starved, at each 32nd try */
+/* at each 32nd try of the hot poll, it also checks the others */
+#define LANE_HOT_TRIES		32
 /*
- * and after this time without a check of them. A few large messages to the hot poll may take longer
- * than the response timeout, after which a path is suspect.
+ * The poller also checks the other descriptors if it has not checked them for this time. A few
+ * large messages to the hot poll may take longer than the response timeout, after which a path is
+ * suspect.
  */
 #define LANE_LOOK_NS		200000
 /*
- * Without traffic, a thread spins for lane->pause_ns, then yields the processor between polls. A
- * yield longer than YIELD_TAKEN_NS, in which another thread ran, sets the pause to the minimum; a
- * shorter one doubles it.
+ * Without traffic, a thread spins for lane->pause_ns, then yields the processor between polls. If a
+ * yield takes longer than YIELD_TAKEN_NS, another thread ran, and the pause becomes the minimum. A
+ * shorter yield doubles the pause.
  */
 #define SPIN_PAUSE_MIN_NS	1000
 #define SPIN_PAUSE_MAX_NS	16000
 #define YIELD_TAKEN_NS		5000
 #define SPIN_DEFAULT_US		100
-/* time without any poller after which the service thread polls */
+/* if no thread has polled for this time, the service thread polls */
 #define SVC_TICK_NS		2000000
-/* ticks with one token holder, after which the service thread sleeps until the release */
+/*
+ * If one thread holds the token for this number of ticks, the service thread sleeps until the token
+ * is released.
+ */
 #define SVC_DEEP_TICKS		8
-/* service threads of a lane: one, and those that replace it while its handlers block */
+/*
+ * maximum number of service threads of a lane: one, and those that replace it while handlers block
+ */
 #define LANE_THREADS		5
-#define TAKEOVER_LOOKS		2	/* checks of a delivery before the watch takes over */
+/* the watch takes the token when it has seen one delivery in this number of checks */
+#define TAKEOVER_LOOKS		2
 #define MAX_SHARDS		64
-#define LANE_WAKE		U64_MAX		/* in place of slot and generation */
+/* event ID of the wake-up; other IDs have slot and generation */
+#define LANE_WAKE		U64_MAX
 
 struct user_env;
 
-/* Values of a lane's token. TOKEN_HANDLERS | lane->turn: the holder runs handlers. */
+/* Values of a lane's token. TOKEN_HANDLERS | lane->turn: the holder of the token runs handlers. */
 #define TOKEN_FREE		0U
 #define TOKEN_HELD		1U
 #define TOKEN_HANDLERS		0x80000000U
 
 /*
- * A call of lane_poll(), on the stack of its thread. Handlers may poll another environment, so
- * calls nest.
+ * A call of lane_poll(), stored on the stack of its thread. Handlers may poll another environment,
+ * so calls nest.
  */
 struct lane_visit {
 	struct lane *lane;
 	struct lane_visit *outer;
-	bool lost;			/* the watch has taken the token away */
+	bool lost;			/* the watch has taken the token from this call */
 	struct list_head ready;		/* MDs whose handlers are to run */
 };
 
-/* A service thread: while lane->serving is its index it polls the lane, else it waits. */
+/* A service thread. While lane->serving is its index, it polls the lane; otherwise it waits. */
 struct lane_thread {
 	struct lane *lane;
 	pthread_t id;
-	pthread_t self;			/* @id, written by the thread itself; atomic */
+	pthread_t self;			/* the same ID, which the thread itself writes; atomic */
 	bool exists, parked;		/* [lock of the environment] */
 };
 
 /*
- * The kernel reports a watched descriptor by slot and generation, so that a report about a deleted
- * one matches no poll.
+ * A slot of a watched descriptor. The kernel reports the descriptor by slot and generation, so a
+ * report about a deleted descriptor matches no poll.
  */
 struct lane_slot {
 	struct lnet_poll *poll;		/* NULL: free */
@@ -86,33 +95,44 @@ struct lane {
 	struct user_env *env;
 	int epfd;			/* the descriptors and @evfd */
 	int evfd;			/* wakes the thread that sleeps on @epfd */
-	/* hybrid: the service thread sleeps on @outer: @epfd (one-shot) and @svc_evfd */
+	/*
+	 * Hybrid mode: the service thread sleeps on @outer, which contains @epfd (one-shot) and
+	 * @svc_evfd.
+	 */
 	int outer, svc_evfd;
 	unsigned int first, nr;		/* shards */
 	u32 token;			/* see above */
-	u32 turn;			/* number of the last delivery; written by the holder */
+	/* number of the last delivery; the token's holder writes it */
+	u32 turn;
 	pthread_t owner;		/* of the token */
-	u32 visits;			/* how often the token was taken */
-	u32 nudged;			/* the holder is to call its done() */
+	u32 visits;			/* number of times that a thread took the token */
+	u32 nudged;			/* the token's holder must call its done() */
 	u32 wanted;			/* a thread has failed to take the token */
 	u64 until, svc_until;		/* see above */
 	/* the service thread waits for the release of the token */
 	u32 svc_deep;
 	struct lane_thread threads[LANE_THREADS];
-	u32 serving;			/* index of the thread that serves */
-	/* Only the watch: the token at its last check, and how many checks found no change. */
+	u32 serving;			/* index of the service thread that polls the lane */
+	/*
+	 * Only the watch uses these: the token at its last check, and the number of checks without
+	 * a change.
+	 */
 	u32 seen_token, seen_looks;
 	/* Only the token's holder: */
 	unsigned int misses, tries;
-	u64 now_ns, looked_ns;		/* of the last step; of the last check of all descriptors */
+	/* time of the last step; time of the last check of all descriptors */
+	u64 now_ns, looked_ns;
 	u64 pause_ns;			/* see SPIN_PAUSE_MIN_NS */
-	/* @lock: the watched polls and the running one, so that a deletion can wait for it. */
+	/*
+	 * [lock] the watched polls and the running poll, so that a deletion can wait for the
+	 * running poll
+	 */
 	pthread_mutex_t lock;
 	pthread_cond_t ran;
 	unsigned int nr_deleting;
 	struct lnet_poll *running, *hot;
 	struct lane_slot *slots;
-	u32 nr_slots, free_slot;	/* the first free one; @nr_slots: none */
+	u32 nr_slots, free_slot;	/* first free slot; @nr_slots: there is none */
 };
 
 struct user_env {
@@ -121,24 +141,27 @@ struct user_env {
 	enum lnet_progress_mode mode;
 	unsigned int nr_shards, nr_lanes;
 	u64 spin_ns;
-	u64 seed, secret_seed;		/* atomic; a value is the hash after adding a constant */
-	bool seeded;			/* the caller set @seed: all values are repeatable */
+	/* atomic; each value adds a constant to the seed and hashes it */
+	u64 seed, secret_seed;
+	bool seeded;			/* the caller has set @seed, so all values are repeatable */
 	u32 stopped;
 	u32 no_pwait2;			/* the kernel does not know epoll_pwait2() */
-	u32 *mine;			/* 1; a page that is zero in a child after fork() */
-	/* For threads that wait for progress of other threads. */
+	u32 *mine;			/* *@mine is 1; in a child after fork() the page is zero */
+	/* For threads that wait until other threads make progress. */
 	u32 gen;			/* counts steps with progress */
 	u32 nr_waiting;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	u32 kicked[MAX_SHARDS];
-	/* The watch is a thread that starts when the first handler runs. */
+	/* The watch is a thread. It starts when the first handler runs. */
 	pthread_mutex_t watch_lock;
 	pthread_cond_t watch_rang;
 	pthread_t watch;
 	bool has_watch;			/* [watch_lock] */
-	u64 watch_ns;			/* [watch_lock] next check; U64_MAX: no handler runs */
-	u32 nr_lost;			/* atomic: callers whose token was taken away */
+	/* [watch_lock] time of the next check; U64_MAX: no handler runs */
+	u64 watch_ns;
+	/* atomic: number of callers whose token the watch has taken */
+	u32 nr_lost;
 	struct lane lanes[];
 };
 
@@ -161,45 +184,47 @@ int env_epoll_wait(struct user_env *env, int epfd, struct epoll_event *events, i
 		   u64 timeout_ns);
 void env_wake(int evfd);
 void env_wake_clear(int evfd);
-/* Wakes all waiting threads: there was progress, or they are to check again. */
+/*
+ * Wakes all waiting threads, because there was progress, or because the threads must check again.
+ */
 void env_publish(struct user_env *env);
 
 bool lane_token_try(struct lane *lane);
 void lane_token_release(struct lane *lane);
-bool lane_mine(struct lane *lane);		/* the calling thread holds the token */
+bool lane_mine(struct lane *lane);		/* true if the calling thread holds the token */
 /*
- * Releases the token after lane_poll(), unless the watch has taken it. A caller must not use the
- * environment after this, because the environment may be freed once nr_lost is 0.
+ * Releases the token after lane_poll(), unless the watch has taken it. After this, the caller must
+ * not use the environment, because it may be freed once nr_lost is 0.
  */
 void lane_poll_end(struct lane *lane);
 /*
- * Called by the watch: takes @token, a value with TOKEN_HANDLERS, from its holder and releases it
- * to other callers and service threads. False: the delivery has ended.
+ * Called by the watch. Takes @token, a value with TOKEN_HANDLERS, from its holder, and releases it,
+ * so that other callers and service threads can take it. False: the delivery has ended.
  */
 bool lane_take_over(struct lane *lane, u32 token);
 /* lnet_env_ops.defer; false in manual mode */
 bool env_defer(struct lnet_env *env, struct list_head *ready);
-/* env_watch.c; env_watch() is lnet_env_ops.watch, and does nothing in manual mode */
+/* env_watch.c. env_watch() is lnet_env_ops.watch, and does nothing in manual mode. */
 void env_watch(struct lnet_env *env, u64 when_ns);
 void env_watch_stop(struct user_env *env);
 bool lane_has_kicks(struct lane *lane);
 u64 lane_next_ns(struct lane *lane);
 /*
- * The token's holder polls until done(arg) is true, @deadline_ns, the end of the environment, or
- * until the watch takes the token. Without @done it polls until it made progress. With @yield it
- * polls until there was no progress for env->spin_ns, or until another thread wants the token.
- * Returns the amount of progress, or -ESHUTDOWN.
+ * The token's holder polls the lane. It returns when done(arg) is true, at @deadline_ns, at the end
+ * of the environment, or when the watch takes the token. Without @done, it also returns after
+ * progress. With @yield, it also returns after env->spin_ns without progress, or if another thread
+ * wants the token. Returns the amount of progress, or -ESHUTDOWN.
  */
 int lane_poll(struct lane *lane, bool (*done)(void *arg), void *arg, u64 deadline_ns, bool yield);
-/* Blocks all signals in the new thread. 0 or -errno. */
+/* Starts a thread in which all signals are blocked. 0 or -errno. */
 int env_thread_create(pthread_t *id, void *(*main_fn)(void *arg), void *arg);
 int lane_thread_start(struct lane *lane);
 void lane_thread_stop(struct lane *lane);
 /* True if @thread is the service thread that serves @lane. */
 bool lane_is_served_by(struct lane *lane, pthread_t thread);
 /*
- * Called by the watch: a waiting or new service thread replaces the one that serves @lane. If all
- * LANE_THREADS are in handlers, nothing changes.
+ * Called by the watch. A waiting or new service thread replaces the one that serves @lane. If all
+ * LANE_THREADS threads are in handlers, nothing changes.
  */
 void lane_thread_replace(struct lane *lane);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Polling in user space: the token, one step, spinning before sleeping, waiting for another poller.
+ * Polling in user space: takes the token, polls in steps, spins before it sleeps, and waits for a
+ * thread that polls.
  */
 #include "plat.h"
 
@@ -65,7 +66,7 @@ static void wake_waiting(struct user_env *env)
 }
 
 /*
- * If the service thread sleeps, wakes it for kicks and deadlines that were set while this thread
+ * If the service thread sleeps, wakes it. Kicks and deadlines may have been set while this thread
  * still seemed to poll.
  */
 void lane_token_release(struct lane *lane)
@@ -98,7 +99,7 @@ void env_publish(struct user_env *env)
 
 /* --- handlers --------------------------------------------------------------------------------- */
 
-/* The innermost call of lane_poll() of this thread. */
+/* Returns the innermost call of lane_poll() of this thread. */
 static __thread struct lane_visit *visiting;
 
 static bool visit_is_lost(void)
@@ -127,8 +128,8 @@ bool lane_take_over(struct lane *lane, u32 token)
 }
 
 /*
- * Runs the handlers that the passes of a callback deferred. This thread uses nothing of the lane
- * meanwhile, so the watch can take its token.
+ * Runs the handlers that the passes of a callback deferred. Meanwhile this thread uses nothing of
+ * the lane, so the watch can take its token.
  */
 static void run_handlers(struct lane *lane)
 {
@@ -140,14 +141,20 @@ static void run_handlers(struct lane *lane)
 	seq_store(&lane->token, token);
 	lnet_deliver(lane->env->ln, &visiting->ready);
 	visiting->lost = !token_change(lane, token, TOKEN_HELD);
-	/* lane_take_over() clears the owner after it changed the token: wait for that. */
+	/*
+	 * lane_take_over() first changes the token and then clears the owner: waits until the owner
+	 * is cleared.
+	 */
 	while (visiting->lost && lane_mine(lane))
 		sched_yield();
 }
 
 /* --- one step --------------------------------------------------------------------------------- */
 
-/* @timeout_ns U64_MAX: no limit. Returns the number of events; 0 also after a signal. */
+/*
+ * Waits for events of descriptors. @timeout_ns U64_MAX: no limit. Returns the number of events; 0
+ * also after a signal.
+ */
 int env_epoll_wait(struct user_env *env, int epfd, struct epoll_event *events, int nr,
 		   u64 timeout_ns)
 {
@@ -168,7 +175,10 @@ int env_epoll_wait(struct user_env *env, int epfd, struct epoll_event *events, i
 	return max(epoll_wait(epfd, events, nr, ms > INT_MAX ? -1 : (int)ms), 0);
 }
 
-/* Under the lane's lock. The poll with the event ID @id; NULL if it was deleted since. */
+/*
+ * [lock of the lane] Returns the poll with the event ID @id; NULL if the poll was deleted
+ * meanwhile.
+ */
 static struct lnet_poll *poll_by_id(struct lane *lane, u64 id)
 {
 	struct lane_slot *slot = &lane->slots[(u32)id];
@@ -202,8 +212,9 @@ static bool run_poll(struct lane *lane, u64 id, u32 events)
 }
 
 /*
- * Takes no lock, because a lock would cost more than a miss. A deletion first clears @hot and then
- * reads @running. This function first writes @running and then checks that @hot is unchanged.
+ * Tries the hot poll. Takes no lock, because a lock would cost more than a miss. A deletion first
+ * clears @hot and then reads @running. This function first writes @running and then checks that
+ * @hot is unchanged. So one of the two sees the other.
  */
 static bool try_hot(struct lane *lane)
 {
@@ -215,7 +226,7 @@ static bool try_hot(struct lane *lane)
 	return run_claimed(lane, poll, EPOLLIN);
 }
 
-/* Waits for descriptors and runs those that are ready. */
+/* Waits for descriptors, and calls ready() of those that are ready. */
 static int lane_poll_wait(struct lane *lane, u64 timeout_ns)
 {
 	struct epoll_event events[LANE_BATCH];
@@ -263,8 +274,8 @@ static int poll_descriptors(struct lane *lane)
 }
 
 /*
- * If timers are due, first receives what arrived while this thread had no processor, or was busy
- * with one connection. Otherwise a local delay would be attributed to peers.
+ * If timers are due, first receives messages that arrived while this thread had no processor, or
+ * was busy with one connection. Otherwise a local delay would be attributed to peers.
  */
 static int look_before_timers(struct lane *lane)
 {
@@ -287,7 +298,7 @@ static int run_shards(struct lane *lane, u64 now)
 		__atomic_exchange_n(&env->kicked[i], 0, __ATOMIC_SEQ_CST);
 		next = lnet_shard_work(env->ln, i);
 		nr++;
-		/* Work is left: visit the shard in the next step, whatever its deadline. */
+		/* The shard has more work: visits it in the next step, whatever its deadline is. */
 		if (next != U64_MAX && next <= env_clock_ns())
 			WRITE_ONCE(env->kicked[i], 1);
 		run_handlers(lane);
@@ -339,7 +350,9 @@ static void yield(struct lane *lane, u64 now)
 	lane->pause_ns = max_t(u64, lane->pause_ns, SPIN_PAUSE_MIN_NS);
 }
 
-/* No traffic since @idle_ns: spins for pause_ns, yields until env->spin_ns, then sleeps. */
+/*
+ * There was no traffic since @idle_ns: spins for pause_ns, yields until env->spin_ns, then sleeps.
+ */
 static int lane_idle(struct lane *lane, u64 idle_ns, u64 now, u64 until)
 {
 	if (now - idle_ns >= lane->env->spin_ns)
@@ -399,8 +412,8 @@ int lane_poll(struct lane *lane, bool (*done)(void *arg), void *arg, u64 deadlin
 /* --- functions for programs ------------------------------------------------------------------- */
 
 /*
- * Waits until others made progress since @gen, or the token of @lane (or NULL) is free, or the
- * environment ends. False: @deadline_ns has passed.
+ * Waits until other threads have made progress since @gen, the token of @lane (or NULL) is free, or
+ * the environment ends. False: @deadline_ns has passed.
  */
 static bool wait_change(struct user_env *env, struct lane *lane, u32 gen, u64 deadline_ns)
 {
@@ -422,7 +435,7 @@ static bool wait_change(struct user_env *env, struct lane *lane, u32 gen, u64 de
 	return rc == 0;
 }
 
-/* The lane that a caller may poll; NULL in service mode. */
+/* Returns the lane that a caller may poll; NULL in service mode. */
 static struct lane *callers_lane(struct user_env *env)
 {
 	return env->mode == LNET_PROGRESS_SERVICE ? NULL : &env->lanes[0];

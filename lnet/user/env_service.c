@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Threads of the user-space environment: pollers of service mode, service thread of hybrid mode. */
+/*
+ * Threads of the user-space environment: the pollers of service mode, and the service thread of
+ * hybrid mode.
+ */
 #include "plat.h"
 
 #include <signal.h>
@@ -16,7 +19,10 @@ static bool serves(const struct lane_thread *thread)
 	       !seq_load(&lane->env->stopped);
 }
 
-/* Other threads hold this token only for a moment: at the end, or while the watch takes over. */
+/*
+ * Waits for the token. Other threads hold this token only for a moment: at the end, or while the
+ * watch takes over.
+ */
 static void service_turn(struct lane_thread *thread)
 {
 	struct lane *lane = thread->lane;
@@ -46,7 +52,10 @@ static void svc_wait(struct lane *lane, u64 timeout_ns)
 			env_wake_clear(lane->svc_evfd);
 }
 
-/* If no thread polls: sleeps until a descriptor is ready, the next deadline, a kick, or the end. */
+/*
+ * If no thread polls: sleeps until a descriptor is ready, or until the next deadline, a kick, or
+ * the end.
+ */
 static void svc_guard(struct lane *lane)
 {
 	u64 until, now;
@@ -63,9 +72,9 @@ static void svc_guard(struct lane *lane)
 }
 
 /*
- * While another thread polls, or did recently: checks at each tick, without a system call of that
- * thread. Returns if no thread had the token for a whole tick. If one thread keeps the token for
- * SVC_DEEP_TICKS, sleeps until that thread releases it.
+ * While another thread polls, or polled recently: checks at each tick, which costs the other thread
+ * no system call. Returns if no thread had the token for a whole tick. If one thread keeps the
+ * token for SVC_DEEP_TICKS, sleeps until that thread releases it.
  */
 static void svc_stand_by(struct lane *lane)
 {
@@ -110,7 +119,7 @@ static void hybrid_turn(struct lane_thread *thread)
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
-/* Returns when the lane needs this thread again, or at the end of the environment. */
+/* Returns when this thread must poll the lane again, or at the end of the environment. */
 static void thread_park(struct lane_thread *thread)
 {
 	struct user_env *env = thread->lane->env;
@@ -147,7 +156,10 @@ int env_thread_create(pthread_t *id, void *(*main_fn)(void *arg), void *arg)
 	sigset_t all, before;
 	int rc;
 
-	/* Signals are for threads of the application; splice() has no flag that avoids SIGPIPE. */
+	/*
+	 * Blocks all signals: they are for threads of the application, and splice() has no flag
+	 * that avoids SIGPIPE.
+	 */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	rc = pthread_create(id, NULL, main_fn, arg);

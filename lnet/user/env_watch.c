@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The watch of the user-space environment: a thread that checks running handlers. If a handler
- * blocks, the watch gives the lane of its thread to another thread.
+ * blocks, the watch makes another thread poll the lane of the blocked thread.
  */
 #include "plat.h"
 

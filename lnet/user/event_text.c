@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Events as text, for the messages of programs. */
+/* Texts that describe events, for the messages of programs. */
 #include <lnet/lnet.h>
 #include <stdio.h>
 #include <string.h>
 
-/* SEND, ACK and REPLY are events of local requests; other kinds are events of a peer's request. */
+/*
+ * True for SEND, ACK and REPLY, which are events of local requests. Other kinds are events of a
+ * peer's request.
+ */
 static bool is_own(const struct lnet_event *ev)
 {
 	return ev->kind == LNET_EVENT_SEND || ev->kind == LNET_EVENT_ACK ||

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Server of management over NETLINK_USERSOCK: permissions, requests, replies. */
+/*
+ * The server of management over NETLINK_USERSOCK: checks permissions, receives requests and sends
+ * replies.
+ */
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <linux/genetlink.h>
@@ -16,14 +19,14 @@
 
 #define REQUEST_MAX	65536	/* longest request, bytes */
 #define DATAGRAM_MAX	32768	/* replies are sent in pieces of this size */
-/* reserved for the end of a dump, or for what an ACK adds to its request */
+/* reserved for the end of a dump, or for the bytes that an ACK adds to its request */
 #define TAIL_MAX	512
 #define ACK_MAX		(REQUEST_MAX + TAIL_MAX)
-#define GONE_MS		1000	/* between checks that a client still waits */
-/* pause before a retry to a reader with a full queue; doubles */
+#define GONE_MS		1000	/* interval of checks that a client still waits */
+/* pause before a retry to a reader with a full queue; each failure doubles it */
 #define RETRY_MIN_MS	1
 #define RETRY_MAX_MS	50
-#define JOIN_MS		500	/* between checks for interfaces that did not exist */
+#define JOIN_MS		500	/* interval of checks for awaited interfaces */
 #define STALLED_MS	60000	/* a reader that took nothing for this time is dropped */
 
 /* The sender of a request; port and sequence of the reply. */
@@ -41,7 +44,7 @@ struct job {
 	struct lnet_ctl_err e;
 	u8 cmd;
 	bool waiting;		/* for other nodes */
-	bool finished;		/* the end is in @buf or was sent */
+	bool finished;		/* the end of the dump is in @buf, or was sent */
 	u32 len;		/* bytes of @buf that the client has not taken */
 	u64 since_ms, retry_ms;	/* time of the last progress; pause before the next try */
 	u64 look_ms;		/* time of the last check that the client waits */
@@ -55,7 +58,7 @@ struct lnet_nl_server {
 	int fd, wake_fd;
 	struct list_head jobs;
 	unsigned int nr_jobs;
-	u64 join_ms;		/* of the last check for interfaces that wait */
+	u64 join_ms;		/* time of the last check for awaited interfaces */
 	u8 request[REQUEST_MAX];
 	u32 ack[ACK_MAX / sizeof(u32)];
 };
@@ -88,7 +91,7 @@ static bool take_address(const struct sockaddr *sa, u32 net, struct lnet_nid *ni
 	return !lnet_nid_parse(nid, text);
 }
 
-/* IPv4 before IPv6; @ifname may be a label ("eth0:1"). */
+/* Finds the address of an interface; prefers IPv4 to IPv6. @ifname may be a label ("eth0:1"). */
 static int server_interface_nid(void *arg, const char *ifname, u32 net, struct lnet_nid *nid)
 {
 	static const int families[] = { AF_INET, AF_INET6 };
@@ -119,7 +122,9 @@ static bool is_candidate(const struct ifaddrs *ifa, int family)
 	return ifa->ifa_addr && ifa->ifa_addr->sa_family == family && ifa->ifa_flags & IFF_UP;
 }
 
-/* The first interface that is up and has an address, except loopback; IPv4 before IPv6. */
+/*
+ * Finds the first interface that is up and has an address, except loopback. Prefers IPv4 to IPv6.
+ */
 static int server_first_nid(void *arg, u32 net, struct lnet_nid *nid, char ifname[16])
 {
 	struct ifaddrs *all, *ifa;
@@ -186,8 +191,9 @@ static u16 text_flag(const char *text)
 }
 
 /*
- * Writes the ACK of a request to @at, at least ACK_MAX bytes. Returns its length. An error contains
- * the whole request, as in the kernel, because stock's tool expects the text after it.
+ * Writes the ACK of a request to @at, which has at least ACK_MAX bytes. Returns its length. An ACK
+ * with an error contains the whole request, as in the kernel, because stock's tool expects the text
+ * behind the request.
  */
 static u32 put_ack(void *at, const struct nlmsghdr *req, u32 portid, int err, const char *text)
 {
@@ -210,7 +216,7 @@ static u32 put_ack(void *at, const struct nlmsghdr *req, u32 portid, int err, co
 	return len;
 }
 
-/* Writes the end of a dump, as put_ack(). */
+/* Writes the end of a dump to @at. Returns its length. */
 static u32 put_done(void *at, const struct client *client, int err, const char *text)
 {
 	struct {
@@ -230,8 +236,8 @@ static u32 put_done(void *at, const struct client *client, int err, const char *
 }
 
 /*
- * Writes the next piece of a dump to @buf. Returns its length. *@end: it contains the end of the
- * dump. 0 without the end: the reply follows later.
+ * Writes the next piece of a dump to @buf. Returns its length. *@end: the piece contains the end of
+ * the dump. If 0 is returned without *@end, the reply follows later.
  */
 static u32 piece_fill(struct lnet_ctl_dump *d, const struct client *client, u8 cmd, void *buf,
 		      struct lnet_ctl_err *e, bool *end)
@@ -258,7 +264,10 @@ static void job_free(struct lnet_nl_server *srv, struct job *job)
 	kfree(job);
 }
 
-/* 0, -EAGAIN (the client's queue is full), or another error: the client has closed its socket. */
+/*
+ * Sends a message. 0; -EAGAIN: the client's queue is full; another error: the client has closed its
+ * socket.
+ */
 static int client_send(struct lnet_nl_server *srv, u32 portid, const void *buf, u32 len)
 {
 	struct sockaddr_nl to = { .nl_family = AF_NETLINK, .nl_pid = portid };
@@ -278,7 +287,7 @@ static bool client_is_connected(struct lnet_nl_server *srv, const struct client 
 	return !rc || rc == -EAGAIN;
 }
 
-/* For a job that waits for other nodes. False: its client no longer waits. */
+/* Checks the client of a job that waits for other nodes. False: the client no longer waits. */
 static bool job_is_awaited(struct lnet_nl_server *srv, struct job *job)
 {
 	u64 now = server_now_ms();
@@ -295,7 +304,7 @@ static void job_fill(struct job *job)
 		piece_fill(&job->dump, &job->client, job->cmd, job->buf, &job->e, &job->finished);
 }
 
-/* Sends as much as the client takes. False: the job has ended. */
+/* Sends as many bytes as the client takes. False: the job has ended. */
 static bool job_run(struct lnet_nl_server *srv, struct job *job)
 {
 	for (;;) {
@@ -330,7 +339,10 @@ static void jobs_run(struct lnet_nl_server *srv)
 	}
 }
 
-/* The maximum time of a poll, because readers may have a full queue or have closed their socket. */
+/*
+ * Returns the maximum time of a poll. It is bounded because a reader may have a full queue, or may
+ * have closed its socket.
+ */
 static int jobs_pause(const struct lnet_nl_server *srv, int timeout_ms)
 {
 	const struct job *job;
@@ -427,7 +439,7 @@ static bool req_has_reply(const struct nlmsghdr *h, const struct lnet_ctl_req *r
 	return nlmsg_is_dump(h) || lnet_control_tells(req->cmd, req->flags);
 }
 
-/* False: not a request to this server. */
+/* Serves one message. False: the message is not a request to this server. */
 static bool request_read(const struct nlmsghdr *h, struct lnet_ctl_req *req)
 {
 	const struct genlmsghdr *g = (const void *)((const u8 *)h + NLMSG_HDRLEN);

@@ -6,7 +6,10 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* These belong to the process, not to an instance. No decision of the core depends on them. */
+/*
+ * These variables belong to the process, not to an instance. No decision of the core depends on
+ * them.
+ */
 bool (*plat_alloc_fail)(size_t size);
 static void (*print_fn)(enum plat_level level, const char *text);
 __thread unsigned int plat_nr_spin;
@@ -63,7 +66,10 @@ void plat_bug(const char *what, const char *file, int line)
 	abort();
 }
 
-/* glibc stores the owner of each mutex, so the check needs no field that changes struct sizes. */
+/*
+ * The check uses the owner that glibc stores in each mutex. So it needs no additional field that
+ * would change struct sizes.
+ */
 bool plat_mutex_mine(const pthread_mutex_t *mutex)
 {
 #ifdef __GLIBC__

@@ -61,9 +61,10 @@ typedef unsigned int gfp_t;
 #endif
 
 /*
- * "A shard of the instance is locked" as a capability for clang -Wthread-safety. In C, clang cannot
- * follow aliases of a lock expression, but it can follow one global role, which has no memory.
- * Functions that lock and unlock a shard call lnet_shard_role_take() and lnet_shard_role_drop().
+ * The fact "a shard of the instance is locked", as a capability for clang -Wthread-safety. In C,
+ * clang cannot follow aliases of a lock expression. It can follow one global role, which has no
+ * memory. Functions that lock and unlock a shard call lnet_shard_role_take() and
+ * lnet_shard_role_drop().
  */
 #if defined(__clang__) && !defined(__CHECKER__)
 struct __attribute__((capability("role"))) lnet_shard_role { char unused; };
@@ -117,13 +118,13 @@ static inline __no_lock_check void lnet_shard_role_drop(void) {}
 #define plat_static_assert(expr, text, ...)	_Static_assert(expr, text)
 #define BUILD_BUG_ON(cond)	_Static_assert(!(cond), "BUILD_BUG_ON: " #cond)
 
-/* Relaxed atomics, not volatile: the thread sanitizer then accepts the intended race. */
+/* Relaxed atomics, not volatile, because the thread sanitizer then accepts the intended race. */
 #define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_RELAXED)
 #define WRITE_ONCE(x, val)	__atomic_store_n(&(x), (val), __ATOMIC_RELAXED)
 
 /* --- bugs and warnings ------------------------------------------------------------------------ */
 
-/* Prints; a build with LNET_DEBUG (tests, sanitizers) then aborts. */
+/* Prints a message. A build with LNET_DEBUG (tests, sanitizers) then aborts. */
 void plat_warned(const char *what, const char *file, int line) __cold;
 void plat_bug(const char *what, const char *file, int line) __cold __attribute__((__noreturn__));
 
@@ -162,7 +163,7 @@ void plat_edge_take(enum plat_machine machine, unsigned int from, unsigned int t
 #define lnet_edge(machine, who, from, to)	((void)0)
 #define plat_edge_take(machine, from, to)	((void)0)
 #endif
-/* As lnet_edge(), for a machine without a kernel tracepoint. */
+/* Does the work of lnet_edge() for a state machine without a kernel tracepoint. */
 #define lnet_edge_untraced(machine, from, to)	plat_edge_take(PLAT_MACHINE_##machine, from, to)
 bool plat_edge_taken(enum plat_machine machine, unsigned int from, unsigned int to);
 
@@ -196,7 +197,7 @@ void plat_print_set(void (*fn)(enum plat_level level, const char *text));
 #define __GFP_ZERO	0x1u
 #define __GFP_NOWARN	0x2u
 #define __GFP_NORETRY	0x4u
-/* such an allocation may sleep: a bug while a spin lock is held */
+/* Such an allocation may sleep, which is a bug while a spin lock is held. */
 #define PLAT_GFP_SLEEP	0x8u
 #define GFP_KERNEL	PLAT_GFP_SLEEP
 #define GFP_NOFS	PLAT_GFP_SLEEP
@@ -206,8 +207,8 @@ void plat_print_set(void (*fn)(enum plat_level level, const char *text));
 #define NUMA_NO_NODE	(-1)
 
 /*
- * Fault injection for tests: if set, each allocation calls it first, and fails if it returns true.
- * Any thread may call it. Belongs to the process; only tests write it.
+ * Fault injection for tests. If it is set, each allocation calls it first, and fails if it returns
+ * true. Any thread may call it. It belongs to the process; only tests write it.
  */
 extern bool (*plat_alloc_fail)(size_t size);
 
@@ -292,7 +293,7 @@ bool plat_mutex_mine(const pthread_mutex_t *mutex);
 #define lockdep_assert_not_held(l)	((void)(l))
 #define might_sleep()		((void)0)
 #endif
-/* Identifies the calling thread among the existing threads; only for comparison. */
+/* Identifies the calling thread among the existing threads. Use it only for comparisons. */
 #define plat_self()		((const void *)pthread_self())
 #define cond_resched()		might_sleep()
 #define cpu_relax()		plat_relax()
@@ -326,9 +327,11 @@ static inline int spin_trylock(spinlock_t *lock)
 	return taken;
 }
 
-/* For locks of one class taken in order (all shards); the caller ensures the order. */
+/* For several locks of one class (all shards); the caller ensures that they are taken in order. */
 #define spin_lock_nested(lock, subclass)	((void)(subclass), spin_lock(lock))
-/* For any number of locks of one class, because @outer is held. */
+/*
+ * For any number of locks of one class, taken in any order, which is safe because @outer is held.
+ */
 #define spin_lock_nest_lock(lock, outer)	((void)(outer), spin_lock(lock))
 
 static inline void mutex_init(struct mutex *lock)
@@ -382,9 +385,9 @@ int vscnprintf(char *buf, size_t size, const char *fmt, va_list args) __printf(3
 ssize_t strscpy(char *dst, const char *src, size_t size);
 
 /*
- * The whole of @text is one number (one newline may follow it). @base 0: 0x is hexadecimal, a
- * leading 0 octal. 0, -EINVAL when it is no number, -ERANGE when it does not fit; *@res is written
- * on success only.
+ * Converts @text, which must be one number; one newline may follow. @base 0: 0x begins a
+ * hexadecimal number, a leading 0 an octal one. 0; -EINVAL if it is no number; -ERANGE if it does
+ * not fit. Writes *@res only on success.
  */
 int kstrtoull(const char *text, unsigned int base, unsigned long long *res) __must_check;
 int kstrtoll(const char *text, unsigned int base, long long *res) __must_check;

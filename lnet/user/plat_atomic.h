@@ -24,7 +24,7 @@
 #define xchg(p, val)		__atomic_exchange_n((p), (val), __ATOMIC_SEQ_CST)
 #define plat_cmpxchg(p, old, new)						\
 	__atomic_compare_exchange_n(p, old, new, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)
-/* Returns the value found; the exchange took place if it equals @old. */
+/* Returns the value that was found. The exchange took place if this value equals @old. */
 #define cmpxchg(p, old, new) ({						\
 	typeof(*(p)) plat_old_ = (old);					\
 	plat_cmpxchg((p), &plat_old_, (new));				\
@@ -130,7 +130,7 @@ PLAT_ATOMIC(atomic, atomic_t, int)
 PLAT_ATOMIC(atomic64, atomic64_t, s64)
 #undef PLAT_ATOMIC
 
-/* Returns the bits found; full order. */
+/* Returns the bits as they were before; full memory order. */
 static inline int atomic_fetch_or(int i, atomic_t *v)
 {
 	int was;

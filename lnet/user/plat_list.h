@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Part of plat.h: doubly linked rings (list_head) and hash chains whose head is one pointer
- * (hlist).
+ * Part of plat.h: doubly linked rings (list_head), and hash chains (hlist) whose head is one
+ * pointer.
  */
 #ifndef LNET_USER_PLAT_LIST_H
 #define LNET_USER_PLAT_LIST_H
@@ -11,7 +11,7 @@ struct list_head {
 };
 
 struct hlist_node {
-	/* pprev: address of the pointer to this node; NULL: in no chain */
+	/* @pprev: address of the pointer to this node; NULL: the node is in no chain */
 	struct hlist_node *next, **pprev;
 };
 
@@ -100,7 +100,9 @@ static inline void list_replace_init(struct list_head *old, struct list_head *no
 	INIT_LIST_HEAD(old);
 }
 
-/* Inserts the nodes of @list between the neighbours @a and @b; @list keeps stale pointers. */
+/*
+ * Inserts the nodes of @list between the neighbours @a and @b. The pointers of @list become stale.
+ */
 static inline void plat_list_splice(struct list_head *list, struct list_head *a,
 				    struct list_head *b)
 {
@@ -284,7 +286,7 @@ static inline void hlist_move_list(struct hlist_head *old, struct hlist_head *he
 	for (pos = hlist_entry_safe((head)->first, typeof(*(pos)), member); \
 	     pos;							\
 	     pos = hlist_entry_safe((pos)->member.next, typeof(*(pos)), member))
-/* The body may remove @pos; @n is a struct hlist_node pointer. */
+/* The loop body may remove @pos. @n is a struct hlist_node pointer. */
 #define hlist_for_each_entry_safe(pos, n, head, member)			\
 	for (pos = hlist_entry_safe((head)->first, typeof(*pos), member); \
 	     pos && ({ n = pos->member.next; 1; });			\

@@ -55,7 +55,7 @@
 #define check_sub_overflow(a, b, res)	__builtin_sub_overflow(a, b, res)
 #define check_mul_overflow(a, b, res)	__builtin_mul_overflow(a, b, res)
 
-/* Saturate, so that an allocation of the result fails. */
+/* On overflow, the result is SIZE_MAX, so that an allocation of this size fails. */
 static inline size_t size_add(size_t a, size_t b)
 {
 	size_t sum;
@@ -94,13 +94,13 @@ static inline u64 div_u64_rem(u64 n, u32 d, u32 *rem)
 	return n / d;
 }
 
-/* a * b / c without overflow of a * b. */
+/* Returns a * b / c without overflow of a * b. */
 static inline u64 mul_u64_u64_div_u64(u64 a, u64 b, u64 c)
 {
 	return (u64)((unsigned __int128)a * b / c);
 }
 
-/* Divides the lvalue @n in place and returns the remainder. */
+/* Divides the lvalue @n in place, and returns the remainder. */
 #define do_div(n, d) ({							\
 	u32 plat_d_ = (d);						\
 	u32 plat_rem_ = (u32)((u64)(n) % plat_d_);			\
@@ -119,7 +119,10 @@ static inline u64 mul_u64_u64_div_u64(u64 a, u64 b, u64 c)
 #define GENMASK_ULL(hi, lo)	((~0ULL << (lo)) & (~0ULL >> (63 - (hi))))
 #define DECLARE_BITMAP(name, bits)	unsigned long name[BITS_TO_LONGS(bits)]
 
-/* Position of the highest set bit, from 1; 0 for 0. The kernel's ffs() is also in <strings.h>. */
+/*
+ * Returns the position of the highest set bit, counted from 1; 0 if @x is 0. The kernel's ffs() is
+ * also in <strings.h>.
+ */
 static inline int fls(unsigned int x)
 {
 	return x ? 32 - __builtin_clz(x) : 0;
@@ -130,7 +133,7 @@ static inline int fls64(u64 x)
 	return x ? 64 - __builtin_clzll(x) : 0;
 }
 
-/* Position of the lowest and the highest set bit, counted from 0; @x is not 0. */
+/* Return the position of the lowest or the highest set bit, counted from 0; @x is not 0. */
 static inline unsigned long __ffs(unsigned long x)
 {
 	return (unsigned long)__builtin_ctzl(x);
@@ -161,7 +164,7 @@ static inline bool test_bit(unsigned long nr, const unsigned long *map)
 	return READ_ONCE(map[BIT_WORD(nr)]) & BIT_MASK(nr);
 }
 
-/* With a double underscore: not atomic, the caller holds the lock of the map. */
+/* The double underscore means: not atomic, so the caller holds the lock of the bit map. */
 static inline void __set_bit(unsigned long nr, unsigned long *map)
 {
 	map[BIT_WORD(nr)] |= BIT_MASK(nr);
@@ -209,7 +212,10 @@ static inline bool test_and_clear_bit(unsigned long nr, unsigned long *map)
 	       BIT_MASK(nr);
 }
 
-/* First bit from @from on that is set in map ^ flip; @size if there is none. @flip is 0 or ~0. */
+/*
+ * Returns the first bit from @from on that is set in map ^ flip; @size if there is none. @flip is 0
+ * or ~0.
+ */
 static inline unsigned long plat_find_bit(const unsigned long *map, unsigned long size,
 					  unsigned long from, unsigned long flip)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Remote calls: creates and ends a separate node in this process. */
+/* Remote calls: creates and ends a separate node in this process for them. */
 #include <errno.h>
 #include <lnet/socklnd.h>
 #include <stdlib.h>

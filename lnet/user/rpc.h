@@ -11,10 +11,11 @@
 
 enum { RPC_PORTAL_REQUEST = 62, RPC_PORTAL_REPLY = 63 };
 
-#define RPC_BUFFERS	4 /* for requests; if all are full, the portal queues requests */
-#define RPC_REPLIES_MAX 4096 /* replies in flight; further requests are dropped */
+/* number of buffers for requests; if all are full, the portal queues requests */
+#define RPC_BUFFERS	4
+#define RPC_REPLIES_MAX 4096 /* maximum number of replies in flight; further requests are dropped */
 
-/* Precedes the bytes of a reply. Both numbers are little-endian. */
+/* The head before the bytes of a reply. Both numbers are little-endian. */
 struct rpc_reply_head {
 	uint32_t status;   /* 0 or -errno, two's complement */
 	uint32_t executed; /* 1: the handler ran */

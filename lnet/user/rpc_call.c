@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Remote calls, caller: sends a request, receives its reply, reports whether the handler ran. */
+/*
+ * Remote calls, caller: sends a request, receives its reply, and reports whether the handler ran.
+ */
 #include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +21,8 @@ struct rpc_state {
 	unsigned int refs;
 	bool replied, failed, unknown;
 	int status;	    /* errno of the request, if it failed */
-	uint32_t len, rlen; /* of the reply with its head: received, sent */
+	/* lengths of the reply with its head: @len as received, @rlen as sent */
+	uint32_t len, rlen;
 	uint64_t id;
 	uint8_t *request, *reply; /* memory after this struct */
 };
@@ -136,7 +139,10 @@ static void state_put(struct rpc_state *s)
 	pthread_mutex_unlock(&rpc->lock);
 }
 
-/* Posts the buffer for the reply. Call it before the request is sent: a reply may be fast. */
+/*
+ * Posts the buffer for the reply. Call this before the request is sent, because the reply may be
+ * received at once.
+ */
 static int reply_post(struct rpc_state *s, uint32_t max, lnet_md_t *md)
 {
 	struct lnet_process anybody = { .nid = LNET_NID_ANY, .pid = LNET_PID_ANY };
@@ -215,7 +221,10 @@ static int reply_read(const struct rpc_state *s, const struct lnet_rpc_call *cal
 	return (int)len;
 }
 
-/* @waited: return value of the wait, used if neither request nor reply has ended. */
+/*
+ * Returns the result of a call. @waited: return value of the wait, used if neither request nor
+ * reply has ended.
+ */
 static int call_result(struct rpc_state *s, const struct lnet_rpc_call *call, int waited,
 		       enum lnet_rpc_executed *executed)
 {
@@ -248,7 +257,7 @@ static int call_run(struct rpc_state *s, const struct lnet_rpc_call *call,
 		rc = lnet_progress_until(s->rpc->ln, call_has_ended, s, (int64_t)timeout);
 		rc = call_result(s, call, rc, executed);
 	}
-	/* -ENOENT if a reply was received: its event has unlinked the descriptor */
+	/* -ENOENT if a reply was received, because its event has unlinked the descriptor */
 	lnet_md_unlink(s->rpc->ln, reply_md);
 	return rc;
 }

@@ -22,7 +22,10 @@ static void reply_free(struct rpc_reply *reply)
 	free(reply);
 }
 
-/* Without an ACK the descriptor stays linked and references the reply, so it is unlinked here. */
+/*
+ * Without an ACK, the descriptor of the reply stays linked and references the reply. So this
+ * function unlinks it.
+ */
 static void on_reply_sent(const struct lnet_event *ev)
 {
 	struct rpc_reply *reply = ev->user_ptr;
@@ -48,7 +51,10 @@ static struct rpc_reply *reply_alloc(struct lnet_rpc *rpc)
 	return NULL;
 }
 
-/* Sends @reply to the caller of @ev. Its last event frees it, or this function if it has none. */
+/*
+ * Sends @reply to the caller of @ev. The last event of the reply frees @reply. If there is no
+ * event, this function frees it.
+ */
 static void reply_send(struct rpc_reply *reply, const struct lnet_event *ev)
 {
 	struct lnet_md_cfg md = { .start = &reply->head,
@@ -107,7 +113,7 @@ static void request_serve(struct rpc_buffer *buffer, const struct lnet_event *ev
 
 /* ---- buffers --------------------------------------------------------------------------------- */
 
-/* A buffer holds at least 16 requests of the maximum length. */
+/* A buffer has space for at least 16 requests of the maximum length. */
 static uint32_t buffer_len(const struct lnet_rpc *rpc)
 {
 	return 16 * rpc->len_max;
