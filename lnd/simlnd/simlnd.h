@@ -55,7 +55,8 @@ struct simlnd_ni {
 	u64 tick_ns;			/* the next tick; U64_MAX: none */
 	u32 epochs;
 	u64 tx_free_ns;
-	u32 nr_sent, nr_lost;		/* numbers of messages since the last report to the core */
+	/* sent and lost messages since the last report to the core */
+	u32 nr_sent, nr_lost;
 	struct list_head busy, dirty;	/* of ends */
 	/*
 	 * Hash table of ends by node, with linear search. It has 1 << slot_bits slots, of which a

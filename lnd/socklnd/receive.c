@@ -29,10 +29,10 @@
 #define SLOW_NS		(10 * (u64)NSEC_PER_SEC)
 /*
  * An address is new until the node has received a payload from it in full. After each pause, the
- * address is new again. A payload from a new address is young for SHORT_STEP_NS. If the interface
- * has this number of payloads that are young or slower than receive_rate, further payloads from new
- * addresses wait. So many new addresses cannot take all buffers before the driver knows their
- * rates.
+ * address is new again. A payload from a new address is young for SHORT_STEP_NS. NEW_MAX bounds
+ * the payloads of an interface that are young or slower than receive_rate. At this bound, further
+ * payloads from new addresses wait. So many new addresses cannot take all buffers before the driver
+ * knows their rates.
  */
 #define NEW_MAX		16U
 

@@ -220,7 +220,7 @@ struct sock_hold {
 	struct list_head link;		/* sn->holds */
 	struct lnet_rx *rx;		/* NULL: discarded meanwhile */
 	struct sock_peer *peer;		/* counted in peer->pins */
-	struct sock_host *host;		/* the sender, referenced; NULL: no memory for it */
+	struct sock_host *host;		/* sender of the message, referenced; or NULL */
 	u32 epoch;			/* epoch of the set that received the message */
 	u64 cookie;
 	u32 len;

@@ -46,8 +46,7 @@ static u8 *large_get(struct sock_conn *c)
 }
 
 /*
- * A small buffer that contains bytes is not replaced, because the buffer of a connection does not
- * move.
+ * A small buffer is replaced only when it is empty, because its bytes must stay at their address.
  */
 static bool may_replace(const struct sock_conn *c)
 {

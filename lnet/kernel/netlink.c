@@ -247,7 +247,10 @@ static int on_do(struct sk_buff *skb, struct genl_info *info)
 			.validate = GENL_DONT_VALIDATE_STRICT | GENL_DONT_VALIDATE_DUMP,	\
 			__VA_ARGS__ }
 
-/* If a command has no do or no dump, lnet/control/dispatch.c rejects it with a text. */
+/*
+ * Every command accepts a do and a dump. If the command does not have the requested one,
+ * lnet/control/dispatch.c rejects the request with a text.
+ */
 static const struct genl_ops operations[] = {
 	OP(CONFIGURE, DO), OP(NETS, DO, DUMP), OP(PEERS, DO, DUMP), OP(ROUTES, DO, DUMP),
 	OP(PING, DO, DUMP), OP(CPT_OF_NID, DUMP), OP(PEER_DIST, DUMP), OP(PEER_FAIL, DO),

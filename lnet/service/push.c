@@ -13,7 +13,7 @@
 
 #define SLICE		128U	/* peers that the worker visits in one slice */
 #define PAUSE_NS	((u64)NSEC_PER_MSEC)	/* pause between two slices of a walk */
-#define BURST		32U	/* number of pings and pushes that the rate limit permits at once */
+#define BURST		32U	/* pings and pushes that the rate limit permits without a pause */
 /* factor of push_delay for peers from which nothing was received recently */
 #define LATER		10U
 
