@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Bounds the time of a payload, the bytes that the node receives from one address at a time, and
- * the memory for messages without a buffer.
+ * Bounds the time in which a payload is received. Also bounds the payload bytes that the node
+ * receives from one address at a time, and the memory for messages without a buffer.
  */
 #include "plat.h"
 #include "lnd/socklnd/socklnd.h"
@@ -12,11 +12,15 @@
  * this length. In such a gap the node may not have run, and then it did not read.
  */
 #define STEP_NS		(100 * (u64)NSEC_PER_MSEC)
-/* The length of a step for a young or slow payload, and while sn->slow is not empty. */
+/*
+ * The length of a step for a payload that is young (see NEW_MAX) or slower than receive_rate. While
+ * sn->slow is not empty, all steps have this length.
+ */
 #define SHORT_STEP_NS	(25 * (u64)NSEC_PER_MSEC)
 /*
- * If other messages wait for the buffer of a payload, the payload may take this time at any rate.
- * The time is divided by the number of payloads of the interface that are slower than receive_rate.
+ * If other messages wait for the buffer of a payload, the payload may take this time, however slow
+ * it is. If several payloads of the interface are slower than receive_rate, each may take this time
+ * divided by their number.
  */
 #define WANTED_NS	((u64)NSEC_PER_SEC)
 /*
@@ -282,9 +286,10 @@ void sock_receive_clock(struct sock_ni *sn, u64 now_ns)
 }
 
 /*
- * Lock held. Adds the time since the last visit to the time of the payload that @c receives. If @c
- * received another payload at that visit, the time starts at 0. If many peers are due, visits are
- * late although the driver runs.
+ * Lock held. Updates c->age_ns, the time that the current payload of @c has taken. Adds the time
+ * for which the driver ran since the last call for @c. If the payload is not the one of that call,
+ * the time starts at 0. If many peers are due, calls are late although the driver runs, so a late
+ * call adds the whole time.
  */
 static void age(struct sock_conn *c)
 {
@@ -318,8 +323,9 @@ static void conn_lag_update(struct sock_conn *c)
 }
 
 /*
- * Lock held. Returns true if @c lags, has used its fraction of WANTED_NS, and other messages wait
- * for @c or for its buffer.
+ * Lock held. Returns true if the payload of @c lags, has taken at least WANTED_NS / sn->nr_lags,
+ * and blocks other messages. These messages wait for its buffer, or are in sn->newcomers until
+ * fewer payloads are young or lag.
  */
 static bool is_in_the_way(const struct sock_conn *c)
 {
@@ -346,9 +352,9 @@ static void host_slow_down(struct sock_ni *sn, struct sock_host *host)
 }
 
 /*
- * Lock held. Ends the pause of @host if it has expired; later ends the time with one payload at a
- * time. Returns when the next of these times ends; U64_MAX: none, and @host is no longer in
- * sn->slow.
+ * Lock held. Ends the pause of @host if host->pause_ns has passed. If host->slow_ns has also
+ * passed, removes @host from sn->slow, so that several payloads at a time are permitted again.
+ * Returns the first of these two times that has not passed. U64_MAX: @host was removed.
  */
 static u64 host_tick(struct sock_ni *sn, struct sock_host *host, u64 now_ns)
 {

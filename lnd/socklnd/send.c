@@ -65,7 +65,10 @@ static bool out_has_room(const struct sock_conn *c)
 
 /* ---- encoding ---- */
 
-/* Requests acknowledgements on BULK_OUT connections only, as the peer can send them there. */
+/*
+ * Requests a zero-copy acknowledgement only for a message on a BULK_OUT connection, because the
+ * peer can send the acknowledgement on this connection.
+ */
 static u64 cookie_for(struct sock_conn *c, struct lnet_att *att, u32 len)
 {
 	u64 least = READ_ONCE(sock_tun(c->sn)->zc_min_payload);
@@ -213,7 +216,10 @@ static unsigned int seg_vec(struct sock_seg *s, struct kvec *vec, unsigned int m
 	return nr;
 }
 
-/* Collects bytes of the next write: up to a pinned payload, or of only one pinned payload. */
+/*
+ * Collects the bytes of the next write in @vec. If the next bytes belong to a pinned payload,
+ * collects only bytes of this payload. Otherwise stops before the first pinned payload.
+ */
 static unsigned int gather(struct sock_conn *c, struct kvec *vec)
 {
 	u32 at = c->head;
@@ -605,7 +611,10 @@ static int seg_detach(struct sock_conn *c, struct sock_seg *s)
 	return 0;
 }
 
-/* Copies the unsent bytes of a referenced payload; the copy completes the stream. */
+/*
+ * Copies the unsent bytes of @att, whose payload is sent by reference. @c then sends the copy, so
+ * the message in the stream is complete.
+ */
 static int detach(struct sock_conn *c, struct lnet_att *att)
 {
 	int err = 0;

@@ -24,7 +24,9 @@
 #define SOCK_SEGS	16U
 #define SOCK_VECS	32U
 #define SOCK_INLINE_MAX	4096U
-/* Up to this size, a message is copied at its deadline if its set is stuck: the set stays open. */
+/*
+ * If a set is stuck, a message up to this size is copied at its deadline, and the set stays open.
+ */
 #define SOCK_STUCK_COPY_MAX	65536U
 #define SOCK_DETACH_MAX	1048576U	/* maximum of unsent bytes copied to free a payload */
 #define SOCK_STAGING	262144U
@@ -81,9 +83,10 @@ struct sock_pin {
 };
 
 /*
- * Sockets of a platform: user.c, kernel.c, sim.c. All are non-blocking byte streams. A platform
- * keeps its state at c->io, in conn_size zeroed bytes. It calls the section "functions that a
- * platform calls". For one connection it makes one call at a time, except for writes.
+ * The functions by which the driver uses sockets, in user.c, kernel.c or sim.c. All sockets are
+ * non-blocking byte streams. A platform keeps its state at c->io, in conn_size zeroed bytes. It
+ * calls the driver by the section "functions that a platform calls". For one connection, the
+ * platform makes one of these calls at a time, except for writes.
  */
 struct sock_io {
 	u16 conn_size;
@@ -94,8 +97,8 @@ struct sock_io {
 	 */
 	int (*dial)(struct sock_conn *c, const struct lnet_nid *to);
 	/*
-	 * No lock held. Returns the number of bytes, which may be smaller than requested. -EAGAIN;
-	 * another -errno: the connection broke. If read() returns 0, the stream has ended.
+	 * No lock held. Returns the number of bytes, which may be smaller than requested; 0 from
+	 * read(): end of the stream. -EAGAIN: no byte now. Another -errno: the connection broke.
 	 */
 	ssize_t (*write)(struct sock_conn *c, const struct kvec *vec, unsigned int nr);
 	ssize_t (*read)(struct sock_conn *c, const struct kvec *vec, unsigned int nr);
@@ -127,13 +130,12 @@ struct sock_io {
 	 * freed.
 	 */
 	bool (*is_free)(struct sock_pin *pin);
-	/* Lock held, at most once per open @c. Sends FIN after the last byte of @c. */
+	/* Lock held, at most once per open @c. Makes the socket send FIN after the last byte. */
 	void (*finish)(struct sock_conn *c);
 	/* Lock held. Optional. Called when @c has become open, and its type is known. */
 	void (*opened)(struct sock_conn *c);
 	/*
-	 * Lock held. The number of bytes that write() accepted and the peer's stack did not
-	 * acknowledge.
+	 * Lock held. Returns the number of written bytes that the peer's stack did not acknowledge.
 	 */
 	u64 (*unacked)(struct sock_conn *c);
 	/*
@@ -160,15 +162,15 @@ struct sock_ni {
 	bool gone;			/* sock_ni_fini() was called: look-ups find no peer */
 	bool closing;			/* sock_ni_close() was called: no new connections */
 	bool rejects;			/* other NIs pass no further connection to this NI */
-	atomic_t adopting;		/* threads of other NIs that pass it a connection */
+	atomic_t adopting;		/* threads of other NIs that pass a connection to this NI */
 	u64 next_ns;			/* when sock_tick() is due */
-	u64 now_ns;			/* time of the last sock_lock(), for code without a pass */
+	u64 now_ns;	/* time of the last sock_lock(), for functions without a struct lnet_pass */
 	struct sock_table by_nid;	/* peers */
 	struct list_head peers;
 	struct lnet_wheel wheel;	/* peer->timer */
 	struct list_head due;		/* expired timers of the wheel */
-	u64 ticked_ns, ran_ns;		/* time of the last tick; total time the driver ran */
-	u64 served_ns;			/* peers_tick() served nr_served peers since then */
+	u64 ticked_ns, ran_ns;	/* @ticked_ns: last tick; @ran_ns: total time the driver ran */
+	u64 served_ns;		/* since this time, peers_tick() has served @nr_served peers */
 	u32 nr_served;
 	struct list_head conns;		/* all, until released */
 	struct sock_halfs halfs;	/* accepted, HELLO not received yet */
@@ -187,7 +189,7 @@ struct sock_ni {
 	u64 unsent;			/* bytes of unsent_budget in use */
 	struct sock_table hosts;	/* struct sock_host by address */
 	struct list_head slow;		/* hosts with a payload that was too slow */
-	u64 hosts_ns;			/* first event of a host in @slow; U64_MAX: none */
+	u64 hosts_ns;	/* when sock_hosts_tick() must check @slow next; U64_MAX: @slow is empty */
 	u32 nr_lags;			/* connections with c->lags */
 	u32 nr_young;			/* connections with c->young */
 	struct list_head newcomers;	/* hosts waiting until sock_ni_is_full() is false */
@@ -197,22 +199,22 @@ struct sock_ni {
 	u64 c[SOCK_NR_COUNTERS];
 };
 
-/* A remote address with open connections, and its use of this NI's bounds. */
+/* A remote address with open connections, and the resources that bounds limit per address. */
 struct sock_host {
 	struct sock_node hash;		/* sn->hosts */
 	struct lnet_nid from;
-	u32 refs;			/* connections, claims, holds, sn->slow */
-	u32 nr;				/* number of payloads with a claim */
-	u64 receiving;			/* bytes of these payloads */
+	u32 refs;		/* users: connections, permitted payloads, holds, sn->slow */
+	u32 nr;			/* number of payloads that were permitted and have not ended */
+	u64 receiving;			/* sum of the lengths of these payloads in bytes */
 	struct list_head slow;		/* sn->slow, which has a reference */
-	u64 slow_ns;			/* end of the time with one payload at a time */
-	u64 pause_ns;			/* no payload is received before; 0: no pause */
+	u64 slow_ns;	/* until this time, one payload at a time is received from the address */
+	u64 pause_ns;	/* until this time, no payload is received from the address; 0: no pause */
 	u64 last_pause_ns;		/* length of the last pause; 0: not in sn->slow */
 	bool proven;			/* a payload was received in full since the last pause */
 	struct list_head newcomer;	/* sn->newcomers */
-	u64 held;			/* WRITE_ONCE; its share of sn->hold_bytes */
-	u64 unsent;			/* its share of sn->unsent */
-	struct list_head queue;		/* connections waiting for a claim */
+	u64 held;			/* WRITE_ONCE; bytes of sn->hold_bytes for this address */
+	u64 unsent;			/* bytes of sn->unsent for this address */
+	struct list_head queue;		/* connections whose next payload is not permitted yet */
 };
 
 /* A message that the driver reads into separate memory, because it has no buffer yet. */
@@ -224,8 +226,8 @@ struct sock_hold {
 	u32 epoch;			/* epoch of the set that received the message */
 	u64 cookie;
 	u32 len;
-	u32 cost;			/* its bytes in sn->hold_bytes, even if @len is 0 */
-	bool full, landed;		/* all bytes were received; receive() was called */
+	u32 cost;		/* bytes of sn->hold_bytes for this message; not 0 if @len is 0 */
+	bool full, landed;	/* @full: all bytes were received; @landed: receive() was called */
 	u8 data[];
 };
 
@@ -235,7 +237,7 @@ struct sock_zc {
 	u64 cookie;
 	/* NULL: already completed. The attempt is on no list once all its bytes are written. */
 	struct lnet_att *att;
-	u64 deadline_ns;		/* without acknowledgement, the set ends then */
+	u64 deadline_ns;	/* if no acknowledgement was received until then, the set ends */
 };
 
 /* A queued NOOP. */
@@ -276,19 +278,19 @@ struct sock_peer {
 	u32 refusals;			/* in a row */
 	u32 dial_version;		/* protocol version of the peer's last HELLO; 0: unknown */
 	u64 dial_ns;			/* time of the next dial; 0: at once */
-	u64 dial_least_ns;		/* least duration of a dial without a waiting message */
+	u64 dial_least_ns;	/* a dial for which no message waits may be ended after this time */
 	u64 dial_took_ns;		/* duration of the last successful dial; 0: none */
 	u64 backoff_ns;
 	int dial_err;			/* errno of the last dial that failed */
 	/* messages that no connection has encoded yet */
 	struct list_head queue[SOCK_NR_QUEUES];
 	u32 nr_queue[SOCK_NR_QUEUES];
-	/* Range of att->lnd[0], the order of the queued attempts over all queues. */
+	/* Range of att->lnd[0], the position of a queued attempt in the order of all queues. */
 	long seq_first, seq_last;
 	struct lnet_timer timer;	/* in sn->wheel or sn->due: when to serve the peer */
 	u64 alive_ns;			/* when bytes were last received or acknowledged */
 	u64 keepalive_ns;		/* last keepalive sent */
-	u32 pins;			/* users: connections, sock_hold, sock_pin */
+	u32 pins;		/* number of users of this peer: connections, sock_hold, sock_pin */
 	/* upcalls that are made when the lock is released */
 	struct list_head work;
 	bool lost, alive;
@@ -296,9 +298,7 @@ struct sock_peer {
 	u8 lost_how;
 };
 
-/*
- * @len encoded bytes: in the out buffer, in the payload of @att, or in a copy of its unsent bytes.
- */
+/* @len encoded bytes, in the out buffer, in the payload of @att or in a copy of unsent bytes. */
 struct sock_seg {
 	u32 len, pos;
 	struct lnet_att *att;
@@ -314,14 +314,14 @@ struct sock_conn {
 	struct list_head doorbell, broken, resume;
 	atomic_t refs;
 	struct sock_ni *sn;
-	struct sock_peer *peer;		/* pinned; NULL: a peer's dial, without HELLO yet */
+	struct sock_peer *peer;	/* counted in peer->pins; NULL: dialled by the peer, no HELLO yet */
 	u8 state;			/* enum sock_conn_state; READ_ONCE without the lock */
 	u8 type;			/* enum lnet_ctype, this node's view */
 	u8 version;
 	u32 epoch;			/* of the set */
 	u8 how;				/* CLOSED: outcome of messages that were partly written */
 	bool mine, swapped, privileged, same_host;
-	bool bound;			/* the connection may not join a set from another address */
+	bool bound;	/* the connection may join only a set with the same remote address */
 	bool known;			/* an operator configured the peer */
 	struct lnet_nid from;		/* remote address, as a NID of this net [const] */
 	bool reading, writing, blocked;	/* the connection waits for buffer space of the socket */
@@ -335,7 +335,7 @@ struct sock_conn {
 	u32 out_size;			/* SOCK_OUT_SIZE, or less; unsent.c */
 	/* @out has copies of payloads up to @inline_max bytes; longer ones are sent by reference */
 	u32 inline_max;
-	u32 tail_max;			/* bound of @tail; a header and payload fit behind */
+	u32 tail_max;		/* largest @tail with space for a header and a copied payload */
 	u32 head, tail;
 	struct sock_seg seg[SOCK_SEGS];
 	u32 seg_first, nr_segs;
@@ -344,33 +344,34 @@ struct sock_conn {
 	/* encoded attempts; att->lnd[] has the stream positions of their begin and end */
 	struct list_head txs;
 	unsigned long queued, written;	/* stream positions */
-	unsigned long once_end;		/* end of the last message that is sent only once */
+	unsigned long once_end;		/* end of the last message that no node retransmits */
 	u64 total;			/* bytes written */
 	u64 acked;			/* bytes that the peer is known to have received */
 	/* Since this time, no unacknowledged byte was acknowledged; 0: no such bytes. */
 	u64 stuck_ns;
 	u64 packets_ns;			/* time of the next query for packets */
 	u32 sent, lost;			/* packets, at the last query */
-	/* receiving [reader]; ticks read nr_hdr and rx under the lock: READ_ONCE, WRITE_ONCE */
+	/* [reader] receiving. sock_tick() reads nr_hdr, rx under the lock: READ_ONCE, WRITE_ONCE */
 	u8 hdr[SOCK_HDR_MAX];
 	u32 nr_hdr;
-	struct lnet_rx *rx;		/* [reader or lock] message received or waiting */
-	struct sock_hold *hold;		/* being filled */
+	struct lnet_rx *rx; /* [reader or lock] message being received, or waiting for receive() */
+	struct sock_hold *hold;		/* memory into which a message without a buffer is read */
 	struct lnet_buf into;
 	struct lnet_frag hold_frag;
-	u32 pos, want;			/* of the payload being received */
+	u32 pos, want;		/* @pos: received bytes of the current payload; @want: its length */
 	u32 skip;			/* bytes of the stream to discard after the payload */
-	u64 cookie;			/* acknowledged after this message; 0: none */
+	u64 cookie;		/* zero-copy acknowledgement to send after this message; 0: none */
 	/*
-	 * [lock] The connection is not read. Either the verdict on rx is LATER and no hold was
-	 * allocated: then until receive(). Or the connection is in host->queue.
+	 * [lock] The connection is not read, for one of two reasons. The verdict on rx is LATER,
+	 * and rx is not read aside: reading resumes after receive(). Or the connection is in
+	 * host->queue.
 	 */
 	bool waits;
 	bool stop;			/* [lock] the memory of rx must not be written any more */
-	struct sock_host *host;		/* [lock] referenced if open; NULL: no memory */
+	struct sock_host *host;	/* [lock] of the open connection, referenced; NULL: no memory */
 	struct list_head queued_at;	/* [lock] host->queue */
-	u32 claim;			/* [lock] bytes in host->receiving, or wanted */
-	bool reserved;			/* [lock] the claim is for the next message */
+	u32 claim;		/* [lock] bytes in host->receiving; in host->queue: bytes needed */
+	bool reserved;	/* [lock] @claim was counted for a queued payload that is not begun yet */
 	bool slow;			/* [lock] CLOSED, because a payload was too slow */
 	bool lags;			/* [lock] the payload is slower than receive_rate */
 	bool young;			/* [lock] payload of a new address, whose rate is unknown */
@@ -378,7 +379,7 @@ struct sock_conn {
 	/* [lock] time of payload @aged_nr so far, measured when sn->ran_ns was @aged_ns */
 	u32 aged_nr;
 	u64 age_ns, aged_ns;
-	/* The last message was large. So reads take only few bytes behind the next message. */
+	/* The last message was large: each read takes only few bytes beyond the current payload. */
 	bool large;
 	bool busy;			/* the last turn of reading made more than one read */
 	u8 *stash;			/* bytes read and not parsed, if reading is stopped */
@@ -407,9 +408,7 @@ void sock_ni_fini(struct sock_ni *sn);
 void sock_counters(struct lnet_ni *ni, u64 *values, bool reset);
 
 /* ---- functions that a platform calls: in a DRIVER pass, no lock held, task context ---- */
-/*
- * Remote address of an accepted connection. IPv4: in the first 4 bytes of @addr, the others are 0.
- */
+/* Remote address of an accepted connection. IPv4: in the first 4 bytes of @addr, then zeros. */
 struct sock_from {
 	u8 addr[16];
 	bool privileged;		/* its port is reserved */
@@ -448,8 +447,8 @@ void sock_conn_broken(struct lnet_pass *p, struct sock_conn *c);
 /* Frees @c. The platform has freed the descriptor of @c, which is CLOSED. */
 void sock_conn_released(struct sock_conn *c);
 /*
- * Serves the timers, in the reading thread. With @staging, also resumes reads of stopped
- * connections. Without, the platform calls sock_conn_readable() for each of them after want().
+ * Serves the timers, in the reading thread. With @staging, also resumes stopped reads. If @staging
+ * is NULL, the platform calls sock_conn_readable() for stopped connections after want().
  */
 void sock_tick(struct lnet_pass *p, struct sock_ni *sn, u8 *staging, u32 size);
 
@@ -564,7 +563,10 @@ void sock_host_open(struct sock_conn *c);		/* [lock] @c is open */
 void sock_host_shut(struct sock_conn *c);		/* [lock] @c is closed: unqueues it */
 void sock_host_put(struct sock_ni *sn, struct sock_host *host);	/* [lock] accepts NULL */
 
-/* [reader] bytes to read behind the payload of @c, at most @size; @c may have to keep all */
+/*
+ * [reader] Returns the number of bytes, at most @size, to read beyond the payload of @c. If reading
+ * stops, @c must store these bytes, so free memory bounds their number.
+ */
 u32 sock_read_ahead(const struct sock_conn *c, u32 size);
 /*
  * [reader] The payload must wait: keeps its header, and the bytes behind the header, until reading
@@ -611,7 +613,7 @@ void sock_dial_failed(struct lnet_pass *p, struct sock_peer *peer, int err, enum
 void sock_dial_refused(struct lnet_pass *p, struct sock_peer *peer);	/* [lock] */
 /* Lock held. Queues @att: with @first before all other attempts, otherwise behind them. */
 void sock_peer_queue(struct sock_peer *peer, struct lnet_att *att, unsigned int q, bool first);
-/* [lock] a message can be sent now */
+/* [lock] true if the set has a connection on which a message can be sent */
 bool sock_peer_usable(const struct sock_peer *peer);
 /* [lock] completes all queued attempts. @err: the errno for LNET_REMOTE_DROPPED, else 0. */
 void sock_peer_complete(struct lnet_pass *p, struct sock_peer *peer, enum lnet_outcome how,
@@ -630,9 +632,9 @@ void sock_out_raw(struct sock_conn *c, const void *data, u32 len);	/* [lock] han
 /* Lock held. @c is closed: completes or requeues the attempts that @c has encoded. */
 void sock_out_drop(struct lnet_pass *p, struct sock_conn *c);
 /*
- * [lock] completes an attempt whose bytes stay in the stream, and copies its unsent bytes. No
- * thread may write to @c. 0; -EBUSY: no copy is possible; -ENOBUFS: unsent_budget forbids it;
- * -ENOMEM.
+ * [lock] completes @att, and copies its unsent bytes, because the stream must have the whole
+ * message. No thread may write to @c. 0; -EBUSY: no copy is possible; -ENOBUFS: unsent_budget
+ * forbids it; -ENOMEM.
  */
 int sock_out_detach(struct lnet_pass *p, struct sock_conn *c, struct lnet_att *att,
 		    enum lnet_outcome how);
@@ -640,17 +642,17 @@ int sock_out_detach(struct lnet_pass *p, struct sock_conn *c, struct lnet_att *a
 void sock_doorbell(struct sock_conn *c);
 /* Lock held. Calls sock_doorbell() for each connection that may send queued messages. */
 void sock_doorbell_peer(struct sock_peer *peer);
-/* [lock] releases and retakes it */
+/* [lock] releases and retakes the lock */
 void sock_doorbell_flush(struct lnet_pass *p, struct sock_ni *sn);
 
 /* unsent.c */
 /*
- * Lock held. Reserves @bytes of unsent_budget for memory of @c. After this, at least as much of the
- * budget is free as the address of @c uses. So each further address also gets a part of the budget.
- * False: the budget does not suffice, and the driver has counted this.
+ * Lock held. Reserves @bytes of unsent_budget for memory of @c. Fails if less of the budget would
+ * then be free than the address of @c uses. So each further address also gets a part of the budget.
+ * False: the reservation failed, and the driver has counted this.
  */
 bool sock_unsent_take(struct sock_conn *c, u32 bytes);
-void sock_unsent_return(struct sock_conn *c, u32 bytes);	/* [lock] the reverse */
+void sock_unsent_return(struct sock_conn *c, u32 bytes); /* [lock] reverses sock_unsent_take() */
 /*
  * Lock held, before bytes are encoded. Allocates an out buffer if @c has none. If unsent_budget
  * permits it, the size is SOCK_OUT_SIZE. Otherwise the size is smaller, so that @c can write at any
@@ -660,9 +662,7 @@ bool sock_out_get(struct sock_conn *c);
 void sock_out_put(struct sock_conn *c);		/* [lock] frees that buffer */
 
 /* pin.c */
-/*
- * [lock] pins the payload of @att, so that @c sends it by reference. NULL: the payload is copied.
- */
+/* [lock] pins the payload of @att, so that @c sends it by reference. NULL: copy the payload. */
 struct sock_pin *sock_pin_new(struct sock_conn *c, struct lnet_att *att,
 			      const struct lnet_buf *payload);
 /* Lock held. No further byte of @s is written by reference. */
@@ -679,7 +679,8 @@ void sock_pins_reap(struct lnet_pass *p, struct sock_ni *sn);
 
 /* noop.c */
 /*
- * [lock] acknowledges @cookie, received over @via (NULL: unknown). Closes a set that does not read.
+ * [lock] queues the acknowledgement of @cookie, which was received over @via (NULL: unknown). If
+ * too many are queued, the peer does not read, and the driver closes the set.
  */
 void sock_zc_ack_send(struct lnet_pass *p, struct sock_peer *peer, struct sock_conn *via,
 		      u64 cookie);
@@ -692,7 +693,7 @@ bool sock_zc_ack(struct lnet_pass *p, struct sock_peer *peer, const struct lnet_
 /* proto.c: received frames */
 /* [reader] Processes received bytes of frames. 0; -errno: the caller closes @c. */
 int sock_frames_feed(struct lnet_pass *p, struct sock_conn *c, const u8 *data, u32 len);
-/* No lock held. Ends the incomplete message of @c, which no thread reads. */
+/* No lock held, and no thread reads @c. Ends the incomplete message of @c. */
 void sock_rx_abandon(struct lnet_pass *p, struct sock_conn *c);
 
 #endif

@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 /*
- * If the last bytes of a payload have not arrived, the driver waits before the next read. It waits
- * for the time in which the bytes could arrive at the rate of memory reads, at most QUIET_MAX_NS.
- * Values from 12 to 200 us make no measurable difference.
+ * If the last bytes of a payload have not arrived, the driver waits before the next read. The wait
+ * is the time in which a processor reads as many bytes from memory, at most QUIET_MAX_NS. Values
+ * from 12 to 200 us make no measurable difference.
  */
 #define QUIET_BYTES_PER_NS 16
 #define QUIET_MAX_NS 16000ULL
@@ -137,9 +137,9 @@ static ssize_t user_io_read(struct sock_conn *c, const struct kvec *vec, unsigne
 }
 
 /*
- * A polling thread often finds nothing, so this function reads before the thread enters the core.
- * Returns true if nothing was read. Otherwise the bytes are where the turn would read them first:
- * see read_vec().
+ * A polling thread often finds no bytes, so this function reads before the thread begins a pass.
+ * Returns true if there were no bytes. Otherwise the bytes are in un->staging, into which the first
+ * read of the pass would place them: see read_vec().
  */
 static bool in_vain(struct user_ni *un, struct sock_conn *c)
 {
@@ -309,7 +309,10 @@ bool user_conn_ready(struct lnet_poll *poll, u32 events)
 		if (events & ~EPOLLOUT)
 			got = sock_conn_readable(&p, c, un->staging, SOCK_STAGING);
 		uc->is_ahead = false;	/* closed meanwhile */
-		/* If a connection is busy, the poller does not poll it before other connections. */
+		/*
+		 * A busy connection is not the hot poll, so the poller serves other ready
+		 * connections before it.
+		 */
 		if (got && READ_ONCE(c->state) == CONN_OPEN)
 			lnet_env_poll_hot(un->env, un->shard, c->busy ? NULL : poll);
 		if (events & EPOLLOUT)

@@ -66,7 +66,9 @@ static inline struct user_conn *user_conn(struct sock_conn *c)
 /* user.c */
 bool user_conn_ready(struct lnet_poll *poll, u32 events);
 u32 user_events_of(const struct sock_conn *c);
-/* In the poller, outside a pass. Frees the descriptors of closed connections. */
+/*
+ * In the poller; the thread has no struct lnet_pass. Frees the descriptors of closed connections.
+ */
 void user_release_closed(struct user_ni *un);
 
 /* user_packets.c: for struct sock_io */
@@ -83,7 +85,10 @@ int user_listener_start(struct user_ni *un);
  * NI passes a connection to @un.
  */
 void user_listener_stop(struct user_ni *un);
-/* In the poller of the NI, when the timer has expired. Ends the pause after accepting failed. */
+/*
+ * In the poller of the NI, when the timer has expired. If the NI has paused accepting after a
+ * failure, and the pause is over, makes the NI accept again.
+ */
 void user_listener_turn(struct lnet_pass *p, struct user_ni *un);
 /*
  * In the poller of @c, no lock held; @c waits for its request and can be read. Returns true if the

@@ -42,9 +42,10 @@ void user_socket_options(struct user_ni *un, int fd)
 }
 
 /*
- * While a receive buffer grows, TCP acknowledges each burst at once. It does so on the processor of
- * the sender and within the sender's call. A full buffer of fixed size permits no larger window
- * until it is read, so the reading thread acknowledges.
+ * Sets a fixed size of the receive buffer. While a receive buffer may grow, TCP acknowledges each
+ * burst at once, on the sender's processor and within the sender's call. If the size is fixed and
+ * the buffer is full, TCP cannot enlarge the window until the buffer is read. Then the reading
+ * thread sends the acknowledgement.
  */
 void user_socket_small(struct user_ni *un, int fd)
 {

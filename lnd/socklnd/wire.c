@@ -179,7 +179,10 @@ static void hello3_decode(struct lnet_hello *hello, const struct lnet_wire_hello
 	hello->ctype = order32(w->ctype, swapped);
 }
 
-/* Ignores the addresses behind a HELLO of version 2 or 3, but rejects an address of zero. */
+/*
+ * Skips the IP addresses that follow a HELLO of version 2 or 3, because the driver does not use
+ * them. If one of these addresses is zero, the HELLO is invalid.
+ */
 static enum lnet_hello_what hello3_ips(const struct lnet_hello *hello, const u8 *buf,
 				       unsigned int len, unsigned int *need)
 {

@@ -82,8 +82,9 @@ enum lnet_hello_what {
 	LNET_HELLO_MORE,	/* the HELLO is incomplete: its first *need bytes are needed */
 	LNET_HELLO_BAD_MAGIC,	/* close without a reply */
 	/*
-	 * An acceptor replies LNET_CTYPE_NONE in its own default version, and closes. An initiator
-	 * closes.
+	 * The version is unknown. If the reader is the acceptor, it replies LNET_CTYPE_NONE in its
+	 * own default version, and closes. If the reader is the initiator, it closes without a
+	 * reply.
 	 */
 	LNET_HELLO_BAD_VERSION,
 	LNET_HELLO_V1,		/* version 1.0 is not supported: handled as BAD_VERSION */
@@ -97,10 +98,10 @@ enum lnet_hello_what {
  */
 unsigned int lnet_hello_encode(u8 *buf, const struct lnet_hello *hello);
 /*
- * OK: *need is the size of the HELLO with its addresses, which are ignored; frames follow. For
- * BAD_VERSION and the later values, hello->swapped is set, and hello->version if it was read. The
- * caller checks the connection type with lnet_ctype_is_valid(). LNET_CTYPE_NONE rejects an
- * initiator, and is invalid for an acceptor.
+ * OK: *need is the size of the HELLO with its addresses, which are ignored; frames follow.
+ * BAD_VERSION, V1, BAD_FIELD: hello->swapped is set, and hello->version if it was read. The caller
+ * checks hello->ctype with lnet_ctype_is_valid(). If an initiator receives LNET_CTYPE_NONE, the
+ * acceptor has rejected it. If an acceptor receives LNET_CTYPE_NONE, the HELLO is invalid.
  */
 enum lnet_hello_what lnet_hello_decode(struct lnet_hello *hello, const u8 *buf, unsigned int len,
 				       unsigned int *need);
