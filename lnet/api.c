@@ -49,8 +49,9 @@ static int set_source(struct lnet *ln, struct lnet_op *op, const struct lnet_nid
 
 /*
  * Returns the peer interface of @nid, with a reference. For a local NID, returns the interface of
- * the loopback. An interface is compared with local NIDs again only after a configuration change.
- * Requests to a peer that is to be merged are sent to the merge target, unless @pinned.
+ * the loopback. If @nid was not local, pni->not_own_gen prevents a second comparison with local
+ * NIDs until the configuration changes. If the peer is to be merged and @pinned is false, returns
+ * an interface of the merge target.
  */
 static struct lnet_peer_ni *target_of(struct lnet *ln, const struct lnet_nid *nid, bool pinned)
 {
@@ -192,8 +193,8 @@ static int request_start(struct lnet_pass *p, const struct lnet_xfer *x, struct 
 }
 
 /*
- * Successive requests of one MD to one NID, at most as many as the MD permits. One look-up serves
- * all of them.
+ * A run: successive requests that use one memory descriptor (MD) and one NID, at most as many as
+ * the MD permits. One look-up of the MD and of the peer interface serves all of them.
  */
 struct run {
 	struct lnet_peer_ni *pni;	/* referenced */
@@ -267,9 +268,9 @@ static int run_start(struct lnet *ln, struct lnet_pass *p, const struct lnet_xfe
 }
 
 /*
- * Returns how many of @left requests are sent with one doorbell. If more requests are in flight,
- * both nodes stay busy for longer without further ones. A few remaining requests are sent with
- * these, because a send costs as much as making some forty requests.
+ * Returns how many of @left requests are sent with one doorbell. The number grows with the requests
+ * in flight, because these keep both nodes busy until the doorbell. If only a few requests would
+ * remain, returns @left, because a send costs as much as making some forty requests.
  */
 static unsigned int doorbell_burst(const struct lnet *ln, unsigned int left)
 {
@@ -282,8 +283,9 @@ static unsigned int doorbell_burst(const struct lnet *ln, unsigned int left)
 }
 
 /*
- * Returns the number of started requests, or the error of the first. Requests of one pass are sent
- * together. If the last of them has LNET_MORE, the doorbell is delayed.
+ * Returns the number of started requests, or the error of the first. Requests that are started in
+ * one pass (struct lnet_pass) are sent with one doorbell. If the last of these requests has
+ * LNET_MORE, the doorbell is delayed.
  */
 static int submit(struct lnet *ln, const struct lnet_xfer *x, unsigned int nr,
 		  enum lnet_op_type type, enum lnet_kind kind)
@@ -396,13 +398,13 @@ static void user_pinged(const struct lnet_event *ev)
 			ev->latency_ns);
 	if (ev->unlinked)
 		kfree(u);
-	else if (ev->final)	/* the request failed before the threshold of its MD was used up */
+	else if (ev->final)	/* the request failed, so its MD still accepts a reply */
 		lnet_md_unlink(u->ln, ev->md);
 }
 
 /*
- * Takes ownership of @u, which has the callback for the result. The GET may use portal 0, because
- * it is a request of the core. It waits for no session negotiation.
+ * Sends a ping, with @u for its result; takes ownership of @u. The GET may use portal 0, because it
+ * is a request of the core. The GET does not wait for session negotiation.
  */
 static int user_ping(struct user_ping *u, const struct lnet_nid *source, u64 timeout_ns,
 		     enum lnet_kind kind)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Functions of base/: timers, scatter lists, outcomes, relapses, token buckets. They use no
- * instance.
+ * Functions of base/: timers, scatter lists, outcomes, token buckets, and times that repeated
+ * failures double. No function uses an instance (struct lnet).
  */
 #ifndef LNET_BASE_BASE_H
 #define LNET_BASE_BASE_H
@@ -29,18 +29,19 @@ void lnet_timer_fired(struct lnet_wheel *w, struct lnet_timer *t);
 /* Arms @t. If @t is armed already, changes its time. */
 void lnet_timer_set(struct lnet_wheel *w, struct lnet_timer *t, u64 when_ns);
 /*
- * Arms the idle @t at the end of the queue; if the last timer of the queue is later, in the wheel.
- * For many timers of equal duration, most of which are cancelled before they expire.
+ * Arms the idle @t. If the last timer of the queue expires after @t, adds @t to the wheel,
+ * otherwise to the end of the queue. Meant for many timers of equal duration, most of which are
+ * cancelled before they expire.
  */
 void lnet_timer_queue(struct lnet_wheel *w, struct lnet_timer *t, u64 when_ns);
 /* Returns a time that is not later than the first expiry; U64_MAX: no timer is armed. */
 u64 lnet_wheel_next_ns(struct lnet_wheel *w);
 /*
- * Moves at most @max expired timers to @due. First up to half of @max are from the queue, then
- * others from the wheel by slot and insertion, then again from the queue. Also moves at most
- * LNET_TIMER_MOVES timers to lower levels of the wheel. If expired timers remain,
- * lnet_wheel_next_ns() returns a time that is not in the future. The caller removes each timer from
- * @due by lnet_timer_fired().
+ * Moves at most @max expired timers to @due, in three steps. First takes up to half of @max from
+ * the queue. Then takes timers from the wheel: slot by slot, and in a slot in the order of
+ * insertion. Last takes timers from the queue again. Also moves at most LNET_TIMER_MOVES timers to
+ * lower levels of the wheel. If expired timers remain, lnet_wheel_next_ns() returns a time that is
+ * not in the future. The caller removes each timer from @due by lnet_timer_fired().
  */
 unsigned int lnet_wheel_advance(struct lnet_wheel *w, u64 now_ns, struct list_head *due,
 				unsigned int max);
@@ -56,10 +57,10 @@ int lnet_op_err(const struct lnet_op *op);
 /* ---- a token bucket that is stored as one time ----------------------------------------------- */
 
 /*
- * Takes one token from the token bucket *@paid_ns. The bucket gets one token each @gap_ns, and has
- * at most @span_ns / @gap_ns tokens. Returns 0, or the time in ns until the bucket has a token. At
- * worst, a change of the rate empties the bucket. If two threads race, both may take the same
- * token.
+ * Takes one token from a token bucket, which *@paid_ns stores. The bucket gets one token each
+ * @gap_ns, and has at most @span_ns / @gap_ns tokens. Returns 0, or the time in ns until the bucket
+ * has a token. If the caller changes @gap_ns or @span_ns, the bucket is empty at worst. If two
+ * threads race, both may take the same token.
  */
 static inline u64 lnet_bucket_take(u64 *paid_ns, u64 now_ns, u64 gap_ns, u64 span_ns)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The table of outcomes, with name, errno, attribution and delivery. Also the names of outcomes and
- * events.
+ * The table of outcomes. A row has the name, the errno, the attribution (the interfaces whose
+ * health a failure lowers) and the delivery (whether the receiver may have the message). Also the
+ * names of outcomes and events.
  */
 #include "model/op.h"
 #include "base/base.h"

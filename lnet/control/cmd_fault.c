@@ -169,7 +169,10 @@ static int fault_start(struct lnet_ctl_dump *d, const struct lnet_ctl_req *req,
 	if (rc)
 		return rc;
 	d->kind = r.rule.kind;
-	/* -ENOENT without a text: by this, stock's lists report that they are empty */
+	/*
+	 * If no rule exists, returns -ENOENT without a text, because stock LNet's lists report in
+	 * this way that they are empty.
+	 */
 	return lnet_rule_at(d->ctl->ln, d->kind, 0, NULL);
 }
 

@@ -68,7 +68,10 @@ static void limit_windows_per_peer(struct lnet *ln, struct lnet_use *use)
 	}
 }
 
-/* Each peer with windows has exactly one window of rank 1, so this list has each peer once. */
+/*
+ * Each peer with duplicate windows has exactly one window in sh->ranked[1]. So the loop visits each
+ * of these peers once.
+ */
 static void reply_use(struct lnet *ln, struct lnet_use *use, bool held)
 {
 	const struct lnet_window *w;

@@ -8,7 +8,7 @@
 /* Fault rules have separate messages. */
 static const struct {
 	u8 cmd;
-	/* names of the command with the flag CREATE, with REPLACE, and with neither */
+	/* names of the command: @add with the flag CREATE, @set with REPLACE, @del with neither */
 	const char *add, *set, *del;
 } changes[] = {
 	{ LNET_NL_CONFIGURE, "lnet configure", "lnet configure", "lnet unconfigure" },

@@ -164,7 +164,10 @@ static int net_element_read(struct ni_list *l, u32 net, struct lnet_req elem)
 	if (rc)
 		return rc;
 	r->all = lnet_nid_is_any(&r->cfg.nid);
-	/* Returns the device on which the node awaits the address, if the address is missing. */
+	/*
+	 * Reads the name of the device. If the address @nid does not exist yet, the node awaits the
+	 * address on this device.
+	 */
 	if (lnet_req_find(elem, "interfaces", &names) && lnet_req_next(&names.list, &key) &&
 	    lnet_req_next(&names.list, &name) &&
 	    lnet_val_text(&name, r->cfg.ifname, sizeof(r->cfg.ifname)))
@@ -311,7 +314,7 @@ static int find_address(struct ni_list *l, struct ni_req *r, bool may_wait)
 	if (r->waits)
 		return is_waiting(l, r);
 	why = rc == -EADDRNOTAVAIL ? "it has no address" : lnet_ctl_why(rc);
-	/* the errno is stock's, the text is not */
+	/* the errno equals that of stock LNet, the text does not */
 	return lnet_ctl_fail(l->e, rc == -ENODEV ? -ENETDOWN : rc, "interface '%s': %s",
 			     r->cfg.ifname, why);
 }

@@ -131,7 +131,10 @@ bool lnet_ctl_ni_up(const struct lnet_ni *ni)
 	return lnet_ni_usable(ni) && lnet_ni_has_link(ni) && atomic_read(&ni->health) > 0;
 }
 
-/* Writes CPTs as "[0,1]", with the quotes that make it a text in YAML. @set 0: all CPTs */
+/*
+ * Writes the CPU partitions in @set as "[0,1]". The quotes are part of the text, so that a YAML
+ * parser reads a string. @set 0: all partitions
+ */
 static void cpts_text(u64 set, unsigned int nr_cpts, char *buf, size_t size)
 {
 	u64 cpts = set ? set : U64_MAX >> (64 - nr_cpts);
@@ -301,7 +304,10 @@ static bool net_at(const struct lnet_ctl_dump *d, u32 pos, struct shown_net *n)
 	return false;
 }
 
-/* Returns the tables of an NI's driver that this dump shows, or NULL. */
+/*
+ * Returns the key tables for the tunables and the counters of the driver @ops that this dump shows.
+ * NULL: none
+ */
 static const struct lnet_lnd_tables *lnd_tables(struct lnet_ctl_dump *d,
 						const struct lnet_lnd_ops *ops)
 {
@@ -313,7 +319,7 @@ static const struct lnet_lnd_tables *lnd_tables(struct lnet_ctl_dump *d,
 		return NULL;
 	if (d->lnd_ops == ops)
 		return &d->lnd;
-	d->lnd_ops = NULL;	/* not known until the table has been sent */
+	d->lnd_ops = NULL;	/* NULL until net_table() has sent the new tables */
 	d->lnd.tunables = tunables ? &lnet_table_sock : NULL;
 	d->lnd.counters = counters ? &d->counters : NULL;
 	for (i = 0; counters && i < ops->nr_counters; i++)
@@ -339,16 +345,16 @@ static bool net_table(struct lnet_ctl_dump *d, struct lnet_sink *s, const struct
 			  d->table ? LNET_TABLE_AGAIN : LNET_TABLE_FIRST))
 		return false;
 	if (d->table)
-		d->head = false;	/* after a repeated table, the header follows once more */
+		d->head = false;	/* after a repeated table, the next item has the top key */
 	d->table = true;
 	d->lnd_ops = ops;
 	return true;
 }
 
 /*
- * Writes the interface number d->sub of the net; awaited interfaces are the last. False: there is
- * no such interface. In a backup, an interface that was added by its NID is identified by this NID,
- * because its device may have several.
+ * Writes the interface with the number d->sub of the net; awaited interfaces have the last numbers.
+ * False: there is no such interface. If an interface was added by its NID, a backup identifies it
+ * by this NID, because its device may have several addresses.
  */
 static bool element_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, void *arg)
 {
@@ -395,8 +401,8 @@ static bool net_emit(struct lnet_ctl_dump *d, struct lnet_sink *s, struct shown_
 }
 
 /*
- * Tables have the key for reasons only if an interface is down or awaited. Otherwise they equal the
- * tables of stock LNet.
+ * Returns true if the tables of `net show' have the key that states why an interface is down or
+ * awaited. Without such an interface, the tables have no such key, and equal those of stock LNet.
  */
 static bool has_reasons(const struct lnet_ctl_dump *d)
 {

@@ -95,7 +95,10 @@ static int peer_req_check(struct lnet *ln, const struct peer_req *r, struct lnet
 	return 0;
 }
 
-/* For a peer that is not multi-rail, returns the second NID of the request on one net. */
+/*
+ * Returns a NID of the request that is on the same net as another NID of the request. A peer that
+ * is not multi-rail cannot have both.
+ */
 static const struct lnet_nid *further_nid(const struct peer_req *r)
 {
 	unsigned int i, k;
@@ -135,7 +138,9 @@ static int peer_req_add(struct lnet *ln, const struct peer_req *r, struct lnet_c
 	return lnet_ctl_fail(e, rc, "cannot add peer %s: %s", buf, lnet_ctl_why(rc));
 }
 
-/* The peer is a gateway: the error text lists nets to which routes use the gateway. */
+/*
+ * The peer is a gateway. The error text lists the remote nets of all routes through this gateway.
+ */
 static int gateway_refuse(struct lnet *ln, const struct peer_req *r, struct lnet_ctl_err *e)
 {
 	char nid[LNET_NIDSTR_SIZE], net[LNET_NIDSTR_SIZE], nets[48] = "";

@@ -17,7 +17,7 @@ static int read_info(struct lnet_ctl_ask *ask, const u8 *info, u32 len)
 	int rc = nis ? lnet_pinginfo_decode(&pi, info, len, nis, LNET_CTL_NIDS_MAX) : -ENOMEM;
 
 	if (rc == -EMSGSIZE || rc == -ENOBUFS)
-		rc = 0;		/* not an error: uses the NIDs that were decoded */
+		rc = 0;		/* an incomplete list is no error: uses the decoded NIDs */
 	if (!rc)
 		ask->nids = kvcalloc(pi.nr + 1, sizeof(*ask->nids), GFP_NOFS);
 	if (!rc && !ask->nids)

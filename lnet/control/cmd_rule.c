@@ -118,8 +118,8 @@ static int rule_req_read(struct lnet_req item, struct lnet_rule *r, struct lnet_
 	rc = params_of(item, r, value, e);
 	kfree(value);
 	/*
-	 * Writes a rule for all messages with the source "*", because a rule in a file must select
-	 * messages.
+	 * A rule for all messages gets the source "*", so that its text has a parameter that
+	 * selects messages. A rule in a file must have such a parameter.
 	 */
 	if (!rc && !(r->set & selects) && lnet_rule_may(r->kind, LNET_RULE_SOURCE))
 		r->set |= 1u << LNET_RULE_SOURCE;

@@ -79,7 +79,10 @@ static int tunables_act(struct lnet_control *ctl, const struct lnet_ctl_req *req
 	return rc;
 }
 
-/* The key "range" with a number N: stock's tool imports `numa' in this form. */
+/*
+ * Sets numa_range to the number in the key "range". Stock LNet's tool sends this request when it
+ * imports the section `numa'.
+ */
 static int numa_act(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 		    struct lnet_ctl_err *e)
 {

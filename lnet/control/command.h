@@ -16,9 +16,13 @@ struct lnet_ctl_cmd {
 	bool stages;		/* changes of this command may be part of a transaction */
 	u16 tells;		/* flags: if a change has one of them, its reply is a dump */
 	/*
-	 * Each function is NULL if the command has no such form. Contracts: lnet_control_do() and
-	 * lnet_control_dump_*(). If @stages is set and a request has LNET_NL_F_STAGED, act()
-	 * changes nothing. It then makes all checks that need no change.
+	 * A request for a change calls act(), by the contract of lnet_control_do(). If the command
+	 * has no changes, act() is NULL. A dump calls the other functions, by the contracts of
+	 * lnet_control_dump_*(). If the command has no dump, next() is NULL; start() and end() are
+	 * optional.
+	 *
+	 * If @stages is set and a request has LNET_NL_F_STAGED, act() makes all checks that are
+	 * possible without a change, and changes nothing.
 	 */
 	int (*act)(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 		   struct lnet_ctl_err *e);
@@ -110,7 +114,10 @@ void lnet_ctl_udsp_pni(const struct lnet_peer_ni *pni, struct lnet_view_udsp *v)
 
 /* request.c, reply.c */
 
-/* Finds the outer list of a request, which has its items. False: the request has no list */
+/*
+ * Finds the outer list of @req; @items then contains the items of this list. False: @req has no
+ * list
+ */
 bool lnet_ctl_items(const struct lnet_ctl_req *req, struct lnet_req *items);
 /* Returns the mapping in a request without a list. */
 static inline struct lnet_req lnet_ctl_attrs(const struct lnet_ctl_req *req)
@@ -184,11 +191,12 @@ struct lnet_ctl_target {
  */
 int lnet_ctl_targets(const struct lnet_ctl_req *req, struct lnet_ctl_target *targets,
 		     struct lnet_ctl_err *e);
-/* Writes the table before the first item. False: the message has no space */
+/* If the dump has sent no key table yet, writes the table @t. False: the message has no space */
 bool lnet_ctl_table(struct lnet_ctl_dump *d, struct lnet_sink *s, const struct lnet_table *t);
 /*
- * Opens an item; if d->sub is not 0, continues an item at its element d->sub. The first item also
- * has the header's text.
+ * Opens the next item of a dump. If d->sub is not 0, an earlier message has the first part of the
+ * item, and the item continues with element d->sub. The first item also has the top key of the
+ * document.
  */
 void lnet_ctl_item(struct lnet_ctl_dump *d, struct lnet_sink *s);
 /* Closes the item. False: the message has no space, and the sink is as it was before the item */
@@ -260,7 +268,7 @@ struct lnet_ctl_asks {
 	/* @nr_open: [lock] number of queries in progress, plus 1 while they are started */
 	unsigned int nr, nr_open;
 	bool left;			/* [lock] the dump has ended */
-	bool answered;			/* only the dump uses it: all results are complete */
+	bool answered;		/* answer_all() has completed the results; used by the dump only */
 	struct lnet_ctl_ask ask[];
 };
 

@@ -296,16 +296,17 @@ enum lnet_turn { LNET_TABLE_FIRST, LNET_TABLE_AGAIN, LNET_TABLE_OTHER };
 enum lnet_open { LNET_OPEN_ITEM, LNET_OPEN_MORE, LNET_OPEN_NEST, LNET_OPEN_ELEM };
 
 /*
- * Receives the output of commands. If a value does not fit, the sink ignores all further values.
- * Each close then removes its level and returns false. The close of the item restores the state
- * before the item. If a caller can continue a list later, it calls resume() after the element that
- * did not fit. The item then keeps the elements before this element.
+ * Receives the output of commands. An item contains nests, and a nest contains elements. If a value
+ * does not fit, the sink ignores all further values. Then close() of a nest or element removes it
+ * and returns false. The close() of the item restores the state before the item. If a caller can
+ * continue a list later, it calls resume() after the element that did not fit. The item then keeps
+ * the elements before this element.
  */
 struct lnet_sink_ops {
 	/*
-	 * FIRST: a table before the first item. AGAIN: the table is repeated without the header's
-	 * text, because the driver @lnd (may be NULL) has changed. OTHER: another table replaces
-	 * the last one. False: the message has no space
+	 * Writes the key table @t. FIRST: no item was written yet. AGAIN: the keys have changed
+	 * with the driver @lnd (may be NULL); repeats the table without the text of its first key.
+	 * OTHER: @t replaces a different table. False: the message has no space
 	 */
 	bool (*table)(struct lnet_sink *s, const struct lnet_table *t,
 		      const struct lnet_lnd_tables *lnd, enum lnet_turn turn);
@@ -347,12 +348,15 @@ struct lnet_nlw {
 	/* offset of key tables that no value follows yet; @len: there are none */
 	u32 tables_at;
 	u8 depth;
-	bool replaces;		/* the first table replaces the table of a comment */
+	bool replaces;		/* the first key table replaces that of lnet_nlw_comment() */
 };
 
 /* The caller owns @buf, which is aligned to 4 bytes. Each nlmsghdr has @type, @portid and @seq. */
 void lnet_nlw_init(struct lnet_nlw *w, void *buf, u32 size, u16 type, u8 cmd, u32 portid, u32 seq);
-/* Appends a YAML comment: a key table and a value. @w must have 100 free bytes. */
+/*
+ * Appends a line that tools print as a YAML comment: a key table with the key "#", and an empty
+ * value for the key. @w must have 100 free bytes.
+ */
 void lnet_nlw_comment(struct lnet_nlw *w);
 /*
  * Appends complete messages, all of which are key tables. False: there is no space, and @w is
@@ -441,11 +445,14 @@ bool lnet_control_is_for_owner(u8 cmd, u16 flags);
  * the client.
  */
 struct lnet_ctl_questions {
-	/* in progress: in all, of this client, of the client's user */
+	/*
+	 * dumps and pings in progress: @nr of all clients, @nr_client of this client, @nr_user of
+	 * the user of this client
+	 */
 	unsigned int nr, nr_client, nr_user;
-	/* in progress: of all users except root and the owner */
+	/* dumps and pings in progress of all users except root and the owner of the node */
 	unsigned int nr_others;
-	/* @root: the client is root; @owner: the client is root or the owner */
+	/* @root: the client is root. @owner: the client is the owner of the node, or root. */
 	bool root, owner;
 };
 
@@ -468,9 +475,9 @@ bool lnet_control_configures(const struct lnet_ctl_req *req);
  */
 size_t lnet_control_size(const struct lnet_control *ctl, const struct lnet_ctl_req *req);
 /*
- * Executes a change. Task context, may sleep (an interface drains), one call at a time. If an item
- * of the request fails, the changes of earlier items stay. Only `net add` and a commit undo them.
- * 0, or -errno with @e
+ * Executes a change. Task context, one call at a time. May sleep, for example while an interface
+ * drains. If an item of the request fails, the changes of its earlier items stay. Only two requests
+ * undo the changes of earlier items: `net add` and a commit. 0, or -errno with @e
  */
 int lnet_control_do(struct lnet_control *ctl, const struct lnet_ctl_req *req,
 		    struct lnet_ctl_err *e);
@@ -487,7 +494,7 @@ void lnet_control_expire(struct lnet_control *ctl);
 /* Discards the transaction and all awaited interfaces. It is the last call for @ctl. */
 void lnet_control_fini(struct lnet_control *ctl);
 
-/* A dump in progress. It consists of positions; no lock is held between calls. */
+/* A dump in progress. No lock is held between calls, so @pos and @sub count items and elements. */
 struct lnet_ctl_dump {
 	struct lnet_control *ctl;
 	const struct lnet_ctl_cmd *ops;
@@ -501,7 +508,10 @@ struct lnet_ctl_dump {
 	struct lnet_peer *peer;		/* referenced */
 	void *priv;			/* of the command */
 	struct lnet_nid nid;		/* filter */
-	/* @net: filter; @kind: of the command; @sub: next element */
+	/*
+	 * @net: filter; @kind: for the command, for example a kind of rules; @pos: next item; @sub:
+	 * next element of this item
+	 */
 	u32 net, kind, pos, sub;
 	u8 level;
 	bool filtered, backup, table, head;	/* @head: the top key of the document was sent */
@@ -524,14 +534,14 @@ int lnet_control_dump_start(struct lnet_control *ctl, const struct lnet_ctl_req 
  */
 int lnet_control_dump_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct lnet_ctl_err *e);
 /*
- * Like lnet_control_dump_next(), but writes to an empty @w. For stock's tool, a datagram without a
- * value ends the reply. So a piece of 8 KiB does not end with a key table: the table begins the
- * next piece. -EMSGSIZE: an item does not fit in a piece
+ * Like lnet_control_dump_next(), but writes to an empty @w. Stock LNet's tool treats a datagram
+ * without a value as the end of the reply. So a piece of at least 8 KiB does not end with key
+ * tables: the next piece begins with them. -EMSGSIZE: an item does not fit in a piece
  */
 int lnet_control_dump_piece(struct lnet_ctl_dump *d, struct lnet_nlw *w, struct lnet_ctl_err *e);
 /*
- * Writes a comment as the first piece of a dump. It serves a reader that must not wait in its first
- * call.
+ * Writes a comment as the first piece of a dump. A platform calls this if the first call of a
+ * reader must not wait for the dump.
  */
 void lnet_control_dump_comment(struct lnet_ctl_dump *d, struct lnet_nlw *w);
 void lnet_control_dump_end(struct lnet_ctl_dump *d);

@@ -192,7 +192,10 @@ int lnet_control_dump_next(struct lnet_ctl_dump *d, struct lnet_sink *s, struct 
 	return d->ops->next(d, s, e);
 }
 
-/* Moves key tables at the end of @w to the next piece, which has the first value of the tables. */
+/*
+ * Moves key tables at the end of @w to the next piece. That piece also has the first value for
+ * them.
+ */
 static int tables_hold(struct lnet_ctl_dump *d, struct lnet_nlw *w)
 {
 	u32 len = w->b.len - w->tables_at;

@@ -70,8 +70,8 @@ void lnet_ctl_wait_del(struct lnet_control *ctl, const struct lnet_ctl_waiting *
 }
 
 /*
- * The driver logs each failed attempt. So the node makes an attempt only in one of this number of
- * checks while the address is unchanged.
+ * The driver logs each failed attempt to add an interface. So while the address is unchanged, the
+ * node makes only one attempt in LOOKS_PER_TRY checks.
  */
 #define LOOKS_PER_TRY 120
 

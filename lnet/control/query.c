@@ -16,7 +16,7 @@
 struct links {
 	const struct lnet_nid *source;	/* checks only this interface; ANY: checks all */
 	u32 net[NETS_MAX];
-	/* number of nets of the noted NIs; @net has the first NETS_MAX */
+	/* number of nets of the interfaces that link_note() added; @net has the first NETS_MAX */
 	unsigned int nr;
 	bool any;			/* an interface has its link up */
 };
@@ -228,10 +228,11 @@ void lnet_ctl_asks_end(struct lnet_ctl_dump *d)
 /* ---- replies --------------------------------------------------------------------------------- */
 
 /*
- * Writes the primary NID that the peer table has for the target; "<?>" if no peer has it. A local
- * NID is its own primary NID. For the loopback, stock's discover shows the first NID of the node,
- * and stock's ping shows the loopback. A ping shows Multi-Rail from the peer entry of this node,
- * not from the reply.
+ * Writes what the peer table has for the target: the primary NID, or "<?>" if no peer has the
+ * target. A local NID is its own primary NID. For the loopback, discover shows the first NID of the
+ * node and ping shows the loopback, as in stock LNet.
+ *
+ * For a ping, v->multi_rail is that of this node's peer entry, not that of the reply.
  */
 static void known_of(const struct lnet_ctl_ask *ask, struct lnet_view_ping *v)
 {
@@ -310,7 +311,8 @@ static bool failure_emit(struct lnet_ctl_dump *d, struct lnet_sink *s,
 
 /*
  * Fills in the results of discovered targets. If a peer was created only for a failed request,
- * deletes the peer as an operator would, because the driver still references it.
+ * deletes the peer by lnet_peer_del(), as an operator's command does. This also works while the
+ * driver still references the peer.
  */
 static void answer_all(struct lnet_ctl_asks *set)
 {

@@ -85,8 +85,9 @@ static void nest_emit(struct lnet_sink *s, unsigned int idx, const struct lnet_t
 }
 
 /*
- * Returns false if the reply omits the mapping @t, because its first text is empty. Preferred NIDs
- * also need the verbosity of keys that stock LNet does not have.
+ * Returns false if the reply omits the mapping @t. The mapping of interfaces is omitted if its
+ * first text is empty. The mapping of preferred NIDs is also omitted below LNET_LEVEL_MORE, because
+ * stock LNet does not have its keys.
  */
 static bool mapping_is_present(const struct lnet_table *t, const u8 *val, unsigned int level)
 {
