@@ -64,7 +64,10 @@ struct lnet_rule {
 	struct lnet_rule_nids left, right;
 	u32 types;			/* 1 << type; 0: all */
 	u32 rate, permille, duty, behind, burst, loss;
-	/* 1 << number of an outcome; stock: other bits have no effect */
+	/*
+	 * a set: bit N is the outcome with number N. A rule of stock LNet's kinds ignores all other
+	 * bits.
+	 */
 	u32 outcomes;
 	u64 portals;
 	u64 count, seed, bandwidth;
@@ -215,8 +218,8 @@ struct lnet_fault {
 };
 
 /*
- * True if lnet_fault_peer() has made messages of @nid fail: then this message to or from @nid
- * fails, and is counted.
+ * Returns true if lnet_fault_peer() has requested that this message to or from @nid fails. If so,
+ * also counts the message.
  */
 bool lnet_fault_peer_fails(struct lnet *ln, const struct lnet_nid *nid);
 /* cfg_mutex held. Returns the table, and allocates it if there is none. NULL: no memory. */
@@ -239,8 +242,8 @@ u64 lnet_fault_count(const struct lnet *ln, bool delay);
 /* Sets both counters of lnet_fault_count() to zero. */
 void lnet_fault_count_reset(struct lnet *ln);
 /*
- * dbg-025/030: marks an interface as down, as if its link were down, or removes the mark. 0,
- * -ENOENT
+ * Requirements dbg-025, dbg-030: marks an interface as down, or removes the mark. The mark has the
+ * same effect as a link that is down. 0, -ENOENT
  */
 int lnet_fault_ni_down(struct lnet *ln, const struct lnet_nid *nid, bool down);
 
@@ -250,7 +253,10 @@ struct lnet_fate {
 	bool end;			/* the attempt ends with @how */
 	enum lnet_outcome how;
 	bool twice;
-	/* a delay rule of stock holds the message: older ones do not act */
+	/*
+	 * a delay rule of stock LNet's kind holds the message, so older rules of this kind do not
+	 * act
+	 */
 	bool by_stock;
 	u64 delay_ns;			/* sum of the delays of all rules */
 	u64 most_ns;			/* the longest of these delays, which rule @holder adds */

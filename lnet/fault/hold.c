@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The driver seam, where fault rules act on attempts. They end an attempt, hold it back, or make
- * the node send it twice. Held attempts are in a queue of their shard, ordered by time.
+ * Applies fault rules to attempts at the driver seam, where the core gives attempts to drivers. The
+ * rules end an attempt, hold it back, or make the node send it twice. Held attempts are in a queue
+ * of their shard, ordered by time.
  */
 #include "plat.h"
 #include "shard/trace.h"
@@ -25,8 +26,9 @@ static unsigned long *behind_of(struct lnet_att *att)
 }
 
 /*
- * No lock held. Holds @att as @fate specifies. False: the rule was deleted meanwhile.
- * lnet_rule_del() first unlinks a rule and then visits the shards, so it also releases @att.
+ * No lock held. Holds @att as @fate specifies. False: @att is not held, because the rule was
+ * deleted meanwhile. If the rule is deleted later, lnet_rule_del() releases @att: it first unlinks
+ * the rule, and then visits the shards.
  */
 static bool att_hold(struct lnet_pass *p, struct lnet_fault *f, struct lnet_att *att,
 		     const struct lnet_fate *fate)

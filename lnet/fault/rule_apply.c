@@ -6,11 +6,12 @@
  * messages that this node sends and messages that it receives. So the NIDs of a rule define the
  * direction, and both ends may have the same rule.
  *
- * Rules of stock LNet's kinds differ. If several of their delay rules hit, only the most recent one
- * holds the message, and older ones do not count it. A drop rule without outcomes drops received
- * messages silently. A drop rule with outcomes, or with a time (when), ends attempts in the sender,
- * in place of giving them to the driver. With drop_all, a drop rule acts on both sides. For sent
- * messages, the local NID of a rule is the sender's; stock LNet never matches a local NID there.
+ * Rules of stock LNet's kinds differ. If several of their delay rules hit a message, only the most
+ * recent one holds the message, and older ones do not count it. A drop rule without outcomes drops
+ * received messages silently. If a drop rule has outcomes or a time (when), it ends attempts in the
+ * sender, before they are given to the driver. With drop_all, a drop rule acts on both sides. For a
+ * sent message, the local NID of a rule is compared with the NID of the sender. In stock LNet, a
+ * rule with a local NID matches no sent message.
  */
 #include "plat.h"
 #include "shard/shard.h"
@@ -21,7 +22,7 @@
 #define WIRE_HDR 96U			/* approximate bytes besides the payload */
 #define SLOW_QUEUE_NS ((u64)NSEC_PER_SEC)	/* messages that would wait longer are dropped */
 #define SPOIL_PAGES BIT(31)
-#define MARK_PORTAL 64U			/* added to the portal of a tracked request */
+#define MARK_PORTAL 64U		/* a tracked request has the number of its portal plus this */
 #define PING_PORTAL 0U
 enum { WHEN_BEFORE, WHEN_POSTED, WHEN_COMPLETED };
 
@@ -180,8 +181,9 @@ static bool matches(const struct lnet_rule *r, const struct lnet_nid *local,
 }
 
 /*
- * May the message be received twice? A tracked request may, at any receiver, and a ping does no
- * harm. A reply, or a request to a stock node, might take effect twice.
+ * Returns true if the message may be received twice without harm. This is true of a ping. It is
+ * also true of a tracked request, because each receiver of such a request detects the duplicate. A
+ * reply, or a request to a stock node, might take effect twice.
  */
 static bool may_repeat(const struct lnet_hdr *hdr)
 {

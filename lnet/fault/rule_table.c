@@ -12,7 +12,10 @@ static struct lnet_rule_live *live_create(struct lnet *ln, const struct lnet_rul
 		return NULL;
 	live->r = *r;
 	if (!(r->set & 1u << LNET_RULE_SEED) && lnet_rule_may(r->kind, LNET_RULE_SEED)) {
-		/* shown like a given value, so that an operator can repeat the random values */
+		/*
+		 * the seed counts as set, so that lists show it and an operator can repeat the
+		 * values
+		 */
 		live->r.seed = ln->env->ops->random(ln->env) >> 32;
 		live->r.set |= 1u << LNET_RULE_SEED;
 	}
@@ -29,7 +32,7 @@ static u64 end_ns(const struct lnet_rule_live *live)
 	return live->r.to_ns && !live->over_told ? live->added_ns + live->r.to_ns : U64_MAX;
 }
 
-/* [lock] @change: 1 if @live is added, -1 if it is removed. */
+/* [lock] Adds @change to the numbers of rules: 1 when @live is added, -1 when it is removed. */
 static void rule_count(struct lnet *ln, struct lnet_fault *f, const struct lnet_rule_live *live,
 		       int change)
 {
@@ -167,7 +170,10 @@ void lnet_rules_work(struct lnet *ln, u64 now_ns)
 	if (now_ns < READ_ONCE(ln->rules_ns) || !f)
 		return;
 	WRITE_ONCE(ln->rules_ns, U64_MAX);
-	/* clear the time before reading the rules: writers first write a rule, then the time */
+	/*
+	 * Clears ln->rules_ns before it reads the rules, because a writer first writes a rule, then
+	 * ln->rules_ns.
+	 */
 	smp_mb();
 	while ((id = ended_take(f, now_ns, &ended, &next_ns)))
 		lnet_log_rule_over(ln, id, lnet_rule_kind_name(ended.r.kind), ended.info.nr_hit);
