@@ -20,8 +20,9 @@
  * reclaim waits at most for memory. Handlers run in a worker, one at a time for each MD. They may
  * sleep and call the data API, but must not change the configuration or close the client.
  *
- * The memory of an MD is given by kernel addresses. LNet owns it until the event that has .unlinked
- * set, and the buffer of one operation of a bound MD until the event with .final set.
+ * The memory of an MD is given by kernel addresses. LNet owns this memory until the event that has
+ * .unlinked set. If the MD is bound, LNet owns the buffer of one operation only until the event of
+ * this operation that has .final set.
  */
 
 /**

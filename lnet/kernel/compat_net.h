@@ -7,8 +7,8 @@
 #include <net/sock.h>
 
 /*
- * A thread may send from memory reclaim, in a page fault that occurs while its task fragment is in
- * use.
+ * Forbids the socket to use current->task_frag. A thread may send from memory reclaim, which may
+ * run in a page fault of code that is using the same task_frag.
  */
 static inline void lnet_sock_no_task_frag(struct sock *sk)
 {

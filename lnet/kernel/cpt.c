@@ -16,7 +16,7 @@ struct cpts {
 	cpumask_var_t cpus[LNET_MAX_SHARDS];
 	nodemask_t nodes[LNET_MAX_SHARDS];
 	int distance[LNET_MAX_SHARDS][LNET_MAX_SHARDS];
-	/* partition nearest to the node; of equally near ones the first */
+	/* [NUMA node] the nearest partition; if several are equally near, the first of them */
 	s16 of_node[MAX_NUMNODES];
 	u64 of_cpu[];			/* [nr_cpu_ids] the bit of the CPU's partition, or 0 */
 };
@@ -96,7 +96,7 @@ static int by_node(struct cpts *c)
 	return rc;
 }
 
-/* Distributes the CPUs node by node, so that a partition has CPUs of few nodes. */
+/* Distributes the CPUs in the order of NUMA nodes, so that a partition has CPUs of few nodes. */
 static int by_number(struct cpts *c, unsigned int nr)
 {
 	unsigned int node, cpu, nr_cpus = num_online_cpus(), at = 0;
@@ -121,8 +121,8 @@ static void cpu_take(struct cpts *c, unsigned int cpu)
 }
 
 /*
- * Applies exclusions: X[..] excludes CPUs; C[..] excludes cores with all their CPUs. Each node
- * counts its own cores.
+ * Applies exclusions: X[..] excludes CPUs; C[..] excludes cores with all their CPUs. The numbers of
+ * cores start at 0 in each NUMA node.
  */
 static void exclude(struct cpts *c, const unsigned long *numbers, bool cores)
 {

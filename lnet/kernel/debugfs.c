@@ -16,8 +16,9 @@
 static struct dentry *directory;
 
 /*
- * Returns the node of the calling process, or NULL, because a read or write creates no node. During
- * the call, the process keeps its namespace alive, and the namespace keeps the node alive.
+ * Returns the LNet node of the calling process. NULL: its namespace has none, and reading or
+ * writing a file does not create one. During the call, the process keeps its namespace alive, and
+ * the namespace keeps the node alive.
  */
 static struct lnet *callers_node(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The environment in the kernel: the clock, the workers of shards and of the polls of drivers, and
- * the timers of these workers.
+ * The environment in the kernel: the clock, the workers of shards, the workers that run the polls
+ * (work items) of drivers, and the timers of workers.
  */
 #include "kernel.h"
 #include <linux/random.h>
@@ -29,7 +29,9 @@ struct kernel_env {
 	struct lnet_env env;
 	struct lnet *ln;		/* NULL before the start and after the end */
 	struct net *net;
-	/* watch of handlers; unbound, because a handler may block its CPU */
+	/*
+	 * finds handlers that run too long; not bound to a CPU, because a handler may block its CPU
+	 */
 	struct delayed_work watch;
 	unsigned int nr_shards;
 	struct lane lanes[];
@@ -154,8 +156,9 @@ static const struct lnet_env_ops kernel_ops = {
 /* ---- the shards' workers --------------------------------------------------------------------- */
 
 /*
- * May overwrite a newer armed_ns. So the worker then reads the shard's deadline and arms the timer
- * again.
+ * The timer of a shard's worker has expired. kernel_env_arm() may have set armed_ns meanwhile, and
+ * this function overwrites the value. So the worker reads the shard's deadline again, and arms the
+ * timer.
  */
 static enum hrtimer_restart lane_due(struct hrtimer *timer)
 {

@@ -43,10 +43,10 @@ struct net;
  * lnet_env_poll_init() before the first callback can run.
  *
  * @ready runs in a worker, in process context, with no lock held, and never twice at once for one
- * poll. It may begin passes, run handlers at their end, and sleep. It may initialise, raise or
- * delete polls, including its own poll. @events are the bits that were raised since the last call.
- * If it returns true, it is called again after other polls, even without a new event. After it has
- * deleted its own poll, it must return false.
+ * poll. It may begin a pass (struct lnet_pass), run handlers at the end of the pass, and sleep. It
+ * may initialise, raise or delete polls, including its own poll. @events are the bits that were
+ * raised since the last call. If it returns true, it is called again after other polls, even
+ * without a new event. After it has deleted its own poll, it must return false.
  */
 struct lnet_poll {
 	struct work_struct work;	/* all fields are private to the environment */
@@ -75,9 +75,8 @@ void lnet_env_poll_raise(struct lnet_poll *poll, unsigned long events);
  * second call has no effect.
  *
  * A call inside the poll's own ready() does not wait. That ready() must then return false and not
- * use the poll. Other calls need process context, and hold no lock that ready() takes. They must
- * not run inside the ready() of a poll, if the deleted poll could at the same time delete that
- * poll.
+ * use the poll. Other calls need process context, and hold no lock that ready() takes. If two polls
+ * may delete each other at the same time, neither may do so inside its ready().
  */
 void lnet_env_poll_del(struct lnet_poll *poll);
 
@@ -102,9 +101,9 @@ void lnet_env_alarm_del(struct lnet_alarm *alarm);
 /* ---- drivers and namespaces ------------------------------------------------------------------ */
 
 /*
- * For a NUMA node as returned by dev_to_node(). Returns the nearest partition, -1 if the node does
- * not exist; or the bits of the partitions that have CPUs of the node. For ni->dev_cpt and
- * ni->cpts.
+ * @node: a NUMA node as returned by dev_to_node(). The first function returns the nearest
+ * partition, for ni->dev_cpt; -1: the node does not exist. The second function returns bits of
+ * the partitions that have CPUs of the node, for ni->cpts.
  */
 s32 lnet_env_cpt_of_node(int node);
 u64 lnet_env_cpts_of_node(int node);

@@ -58,7 +58,10 @@ static int told(int rc, const struct lnet_ctl_err *e)
 	return rc;
 }
 
-/* If the flags are not 0, also adds the interfaces that the module parameters name. */
+/*
+ * Configures the node of the caller's namespace. If data->flags is not 0, also adds the interfaces
+ * that the module parameters name.
+ */
 static int ioctl_configure(struct lnet *ln, void *buf)
 {
 	const struct lnet_ioc_data *data = buf;

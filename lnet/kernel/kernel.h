@@ -27,7 +27,10 @@ void lnet_kernel_env_flush(void);
 
 /* ---- netns.c --------------------------------------------------------------------------------- */
 
-/* The parameter of lnet.ko for a tunable, by the column `parameter' of tunables.def. */
+/*
+ * Declares the parameter of lnet.ko for a tunable with the value OWN in the column `parameter' of
+ * tunables.def. Declares nothing for the values STOCK and NONE.
+ */
 #define LNET_PARAM_OWN(name, text)			TUNED(name, 0644, #name, text)
 #define LNET_PARAM_STOCK(name, text)
 #define LNET_PARAM_NONE(name, text)
@@ -51,7 +54,7 @@ struct lnet_netns {
 	struct list_head clients;	/* [netns_lock] */
 	struct net *net;
 	struct lnet_env *env;
-	struct lnet *ln;		/* set under netns_lock; cleared under RTNL, after @dying */
+	struct lnet *ln;	/* set under netns_lock; cleared under RTNL, after @dying was set */
 	struct mutex cfg_lock;		/* serializes changes by lnet_control_do() */
 	struct lnet_control ctl;	/* [cfg_lock] except for constant fields */
 	/* worker for awaited interfaces and abandoned transactions */
@@ -83,7 +86,7 @@ int lnet_netns_up(struct net *net, struct lnet_netns **ns);
 int lnet_netns_found(struct net *net, struct lnet_netns **ns);
 /* Executes a change of the configuration. Takes cfg_lock. 0 or -errno with @e. */
 int lnet_netns_act(struct lnet_netns *ns, const struct lnet_ctl_req *req, struct lnet_ctl_err *e);
-/* Writes a change to the log that did not use lnet_netns_act(). Takes cfg_lock. */
+/* Logs a change of the configuration that lnet_netns_act() did not execute. Takes cfg_lock. */
 void lnet_netns_changed(struct lnet_netns *ns, const char *what, const char *words);
 /* Does the work of `lnetctl lnet configure', with --all or without. 0 or -errno with @e. */
 int lnet_netns_configure(struct net *net, bool all, struct lnet_ctl_err *e);
@@ -128,7 +131,9 @@ void lnet_params_apply(struct lnet *ln);
 int lnet_params_cpts(void);	/* defines the CPU partitions. 0 or -errno */
 /* Checks combinations of parameters. 0, or -EINVAL with a log message. */
 int lnet_params_check(void);
-/* Switches whether, from now on, writes and reads of parameters use the caller's namespace. */
+/*
+ * @on: from now on, reads and writes of parameters act on the caller's namespace; else they do not.
+ */
 void lnet_params_live(bool on);
 bool lnet_params_config_on_load(void);
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Interface to the module of the self-test: ioctl 63 on /dev/lnet, by which stock's command lst
- * uses a console.
+ * Interface to the module of the self-test: ioctl 63 on /dev/lnet. By this ioctl, stock LNet's
+ * command lst uses the self-test console of a node.
  */
 #ifndef LNET_KERNEL_LST_IOCTL_H
 #define LNET_KERNEL_LST_IOCTL_H

@@ -88,7 +88,10 @@ static int dump_reject(struct netlink_callback *cb, struct job *job, int rc)
 	return -EINTR;
 }
 
-/* A message uses at least twice its size of the receive buffer, which may be small. */
+/*
+ * Returns the size of a piece of a dump. The receive buffer of the client may be small, and a
+ * message takes at least twice its size of this buffer.
+ */
 static u32 piece_size(const struct netlink_callback *cb)
 {
 	return clamp(READ_ONCE(NETLINK_CB(cb->skb).sk->sk_rcvbuf) / 4, DUMP_SIZE_MIN, DUMP_SIZE);
@@ -248,8 +251,9 @@ static int on_do(struct sk_buff *skb, struct genl_info *info)
 			__VA_ARGS__ }
 
 /*
- * Every command accepts a do and a dump. If the command does not have the requested one,
- * lnet/control/dispatch.c rejects the request with a text.
+ * DO: the command accepts requests for a change. DUMP: the command accepts requests for a dump. If
+ * the command does not support an accepted request, lnet/control/dispatch.c rejects the request
+ * with a text.
  */
 static const struct genl_ops operations[] = {
 	OP(CONFIGURE, DO), OP(NETS, DO, DUMP), OP(PEERS, DO, DUMP), OP(ROUTES, DO, DUMP),
@@ -262,8 +266,8 @@ static const struct genl_ops operations[] = {
 };
 
 /*
- * No message is sent to these groups, but stock's tool needs the group that has the name of a
- * document's top key.
+ * The multicast groups of the family. The node sends no message to them. But stock LNet's tool
+ * needs the group whose name is the top key of a document.
  */
 static const struct genl_multicast_group groups[] = {
 	{ .name = "ip2net" }, { .name = "net" }, { .name = "peer" }, { .name = "route" },
@@ -280,7 +284,10 @@ static struct genl_family lnet_family __ro_after_init = {
 	.module = THIS_MODULE,
 	.ops = operations,
 	.n_ops = ARRAY_SIZE(operations),
-	/* a number above those of all commands: requests may set any flags, as in stock LNet */
+	/*
+	 * The kernel checks flags of the commands from this number on. No command has such a
+	 * number, so requests may set any flags, as in stock LNet.
+	 */
 	.resv_start_op = U8_MAX,
 	.mcgrps = groups,
 	.n_mcgrps = ARRAY_SIZE(groups),

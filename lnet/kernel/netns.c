@@ -99,7 +99,10 @@ static void log_print(void *arg, enum lnet_log_level level, const char *text)
 	}
 }
 
-/* Unprivileged users may create namespaces, so the rate of these lines is limited. */
+/*
+ * Logs the start or the end of a node. Unprivileged users may create namespaces, and with them
+ * nodes, so the rate of these log lines is limited.
+ */
 static void life_log(const struct lnet_netns *ns, const char *what)
 {
 	pr_info_ratelimited("lnet: netns %u: lnet %s %s, by uid %u, pid %d\n", ns->net->ns.inum,
@@ -287,8 +290,8 @@ static void __net_exit net_end(struct net *net)
 }
 
 /*
- * Registered in the same way as the operations of devices, so net_end() runs while the devices can
- * still send.
+ * lnet_netns_init() registers net_ops in the same way as network devices register theirs. So
+ * net_end() runs while the devices of the namespace can still send.
  */
 static struct pernet_operations net_ops = {
 	.init = net_begin,
