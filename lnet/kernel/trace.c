@@ -6,7 +6,10 @@
 #include "base/base.h"
 #include "path/path.h"
 
-/* Hides the code that the kernel's macros generate from static checkers. */
+/*
+ * Static checkers define __CHECKER__. They are not to check the code that the kernel's macros
+ * generate for CREATE_TRACE_POINTS.
+ */
 #ifndef __CHECKER__
 #define CREATE_TRACE_POINTS
 #endif
@@ -56,8 +59,8 @@ static unsigned int space_of(const struct lnet *ln)
 }
 
 /*
- * Returns the number of the network namespace that ss and `readlink /proc/self/ns/net' print; 0
- * without a shard.
+ * Returns the number of the network namespace of @sh, as ss and `readlink /proc/self/ns/net' print
+ * it. If @sh is NULL, returns 0.
  */
 static unsigned int space_of_shard(const struct lnet_shard *sh)
 {

@@ -13,7 +13,8 @@ struct policy {
 };
 
 /*
- * The patterns follow the head, as in requests of stock's tool, or they are at a separate address.
+ * Copies the patterns of the policy @u to @words. The patterns follow struct lnet_ioc_udsp, as in
+ * requests of stock LNet's program, or they are in user memory at the address u->bulk.
  */
 static int policy_words_read(const struct lnet_ioc_udsp *u, u32 *words)
 {
@@ -68,8 +69,8 @@ int lnet_ioc_udsp_del(struct lnet *ln, void *buf)
 }
 
 /*
- * Finds the policy number @idx. Returns the number of words, or -errno. After a success, the caller
- * frees *@res.
+ * Finds the selection policy with the index @idx. Returns the number of words in the @words of the
+ * policy, or -errno. After a success, the caller frees the policy *@res.
  */
 static int policy_get(struct lnet *ln, s32 idx, struct policy **res)
 {

@@ -33,7 +33,10 @@ void lnet_ni_link_work(struct lnet_pass *p);	/* ln->hooks->link_work() */
  * changes), -ENOENT, or -EINVAL (loopback).
  */
 int lnet_ni_drain(struct lnet *ln, const struct lnet_nid *nid, bool drained);
-/* cfg_mutex held. A condition for lnet_cfg_wait(): true if no shard holds the interface @ni. */
+/*
+ * cfg_mutex held. A condition for lnet_cfg_wait(): true if the driver of the interface @ni has no
+ * attempt and receives no message, in any shard.
+ */
 bool lnet_ni_is_unheld(struct lnet *ln, void *ni);
 /* cfg_mutex held. A condition for lnet_cfg_wait(): true if nothing is in flight on @ni. */
 bool lnet_ni_is_empty(struct lnet *ln, void *ni);
@@ -51,8 +54,9 @@ void lnet_ni_close(struct lnet_ni *ni);
 int lnet_peer_del_unlocked(struct lnet *ln, const struct lnet_nid *primary,
 			   const struct lnet_nid *nids, unsigned int nr);
 /*
- * Takes cfg_mutex. Sets the bits of @mask in the state of the peer that has @nid to those of
- * @state, as an operator does. Bits that describe the progress of discovery stay set. 0, -ENOENT
+ * Takes cfg_mutex. Copies the bits of @mask from @state to the state of the peer that has @nid, as
+ * an operator requests. Bits that describe the progress of discovery stay set. Returns 0 or
+ * -ENOENT.
  */
 int lnet_peer_set_state(struct lnet *ln, const struct lnet_nid *nid, u32 mask, u32 state);
 
@@ -76,7 +80,10 @@ void lnet_routes_fini(struct lnet *ln);
 /* ---- peer_expiry.c --------------------------------------------------------------------------- */
 /* Worker of shard 0, no lock held. If a walk is due, expires dynamically created peers. */
 void lnet_expiry_work(struct lnet_pass *p);
-/* No lock held. Called when a peer was created dynamically, or when a bound prevented this. */
+/*
+ * No lock held. Schedules the walk that expires dynamically created peers. Called when a peer was
+ * created dynamically, or when peers_max or claims_max prevented its creation.
+ */
 void lnet_expiry_peer_made(struct lnet *ln);
 /*
  * Takes cfg_mutex, no shard locked. Called when a ping of @nid failed. Returns true if the caller

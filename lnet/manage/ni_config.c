@@ -109,7 +109,7 @@ static void apply_cfg(struct lnet_ni *ni, const struct lnet_ni_cfg *given)
 	ni->credits = max(cfg->credits, 1);
 	ni->peer_credits = clamp(cfg->peer_credits, 1, ni->credits);
 	ni->peer_buffer_credits = cfg->peer_buffer_credits;
-	/* if 0, ni_start() of the driver chooses the number */
+	/* 0 in the configuration: ni_start() of the driver chooses the number of connections */
 	ni->conns_per_peer = max(cfg->conns_per_peer, 0);
 	ni->tos = cfg->tos;
 	ni->dev_cpt = cfg->dev_cpt;
@@ -288,7 +288,8 @@ static void ni_drain_atts(struct lnet_ni *ni, u64 limit_ns)
 }
 
 /*
- * The driver completes its attempts. After that, delivery is unknown for requests without a reply.
+ * The driver of @ni completes all attempts on @ni. If a request has no reply at that time, its
+ * delivery is unknown.
  */
 static void ni_stop_driver(struct lnet_ni *ni)
 {
@@ -370,7 +371,7 @@ int lnet_net_init(struct lnet *ln)
 		mutex_unlock(&ln->cfg_mutex);
 		return -ENOMEM;
 	}
-	lnet_peer_ni_put(pni);		/* the node keeps a separate reference */
+	lnet_peer_ni_put(pni);	/* drops this function's reference; the node holds another */
 	return 0;
 }
 
@@ -435,8 +436,9 @@ static struct lnet_ni *next_changed(struct lnet *ln, u64 now_ns)
 }
 
 /*
- * Only tries to lock the mutex, because its owner may be waiting in this thread. If the lock fails,
- * the next visit retries. A change of NIs rebuilds the info in any case.
+ * Only tries to lock cfg_mutex, because a caller of this function may hold the mutex. That caller
+ * is lnet_cfg_wait(), which runs the worker's jobs while it waits. If the lock fails, the next
+ * visit of the worker retries. A change of NIs rebuilds the ping info in any case.
  */
 static void refresh_ping(struct lnet *ln)
 {

@@ -6,9 +6,10 @@
  * interfaces in service. Attempts that wait for its credits choose another path at once. The ping
  * info advertises the interface as down, so that peers stop using it.
  *
- * Stock peers ignore that status, so their info omits the interface (ping.c). If a stock peer has
- * received such a list, requests from the NID of the interface match no buffer at that peer. So the
- * node pushes the list after the last request of the interface.
+ * Stock peers ignore the status, so the ping info for stock peers omits the interface (ping.c).
+ * After a stock peer has received such a ping info, it matches no request from the NID of the
+ * interface. So the node pushes the ping info to stock peers after the last request of the
+ * interface.
  */
 #include "plat.h"
 #include "shard/shard.h"

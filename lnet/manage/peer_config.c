@@ -304,8 +304,9 @@ static struct lnet_peer *choose_peer(const struct peer_request *r)
 
 /*
  * If a dynamically created peer has @nid, moves the interfaces of that peer to @peer. Request IDs
- * and windows belong to one peer. So it first waits until nothing is in flight to that peer, at
- * most drain_time. -EBUSY: something is still in flight.
+ * and duplicate windows belong to one peer. So the function first waits until nothing is in flight
+ * to the dynamically created peer, at most drain_time. Returns -EBUSY if something is still in
+ * flight then.
  */
 static int peer_nid_add(struct lnet_peer *peer, const struct lnet_nid *nid)
 {

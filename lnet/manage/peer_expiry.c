@@ -15,7 +15,7 @@
 #define SLICE		128U		/* peers that the worker visits in one slice */
 #define PAUSE_NS	((u64)NSEC_PER_MSEC)		/* pause between two slices of a walk */
 #define SOON_NS		(100 * (u64)NSEC_PER_MSEC)
-/* longest interval: within it, a new peer_age applies */
+/* longest interval between two walks, and so the longest delay until a changed peer_age applies */
 #define PERIOD_MAX_NS	(60 * (u64)NSEC_PER_SEC)
 
 /* Returns the interval of walks over all peers. */
@@ -43,8 +43,8 @@ static bool made_by_traffic(const struct lnet_peer *peer)
 }
 
 /*
- * [sh] Returns the time of the last message from @peer, of progress on its paths, or of its
- * creation, if that is later.
+ * [sh] Returns the latest of three times: the last message from @peer, the last progress on its
+ * paths, and the creation of @peer.
  */
 static u64 heard_ns(const struct lnet_peer *peer)
 {
@@ -61,8 +61,8 @@ static u64 heard_ns(const struct lnet_peer *peer)
 }
 
 /*
- * cfg_mutex held; @peer is referenced. Expires @peer, or pings it if NIDs of its info were ignored
- * and can be added now.
+ * cfg_mutex held; @peer is referenced. Expires @peer if it is due. Otherwise the function pings
+ * @peer if a bound excluded NIDs of its ping info, and the bound now permits them.
  */
 static void peer_check_expiry(struct lnet_pass *p, struct lnet_peer *peer)
 {
@@ -113,7 +113,8 @@ static u64 expiry_walk(struct lnet_pass *p)
 }
 
 /*
- * Only tries to lock the mutex. Its owner may run in this thread, or may be waiting for the worker.
+ * Only tries to lock cfg_mutex. The holder of the mutex may be a caller of this function, or may be
+ * waiting for the worker.
  */
 void lnet_expiry_work(struct lnet_pass *p)
 {
