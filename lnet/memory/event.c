@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Delivers events. Handlers of one MD run one at a time and in order, with no lock held, within a
- * budget per pass. Counts and logs handlers that run for longer than handler_limit.
+ * Delivers events. Handlers of one MD run one at a time and in order, with no lock held. For each
+ * pass (one visit of a thread to the core), the time and the number of events are bounded. Counts
+ * and logs handlers that run for longer than handler_limit.
  */
 #include <lnet/env.h>
 #include "shard/shard.h"
@@ -56,7 +57,11 @@ static struct lnet_watch *watch_begin(struct lnet_md *md, u64 now_ns)
 
 		if (READ_ONCE(w->begin_ns) || cmpxchg(&w->begin_ns, 0, begin_of(now_ns)))
 			continue;
-		/* lnet_handlers_watch() first sets watch_idle, and then reads begin_ns again. */
+		/*
+		 * The watch may be about to become idle. lnet_handlers_watch() first sets
+		 * watch_idle, and then reads begin_ns again. So either it finds this batch, or this
+		 * thread finds watch_idle set and starts the watch.
+		 */
 		if (READ_ONCE(ln->watch_idle) && xchg(&ln->watch_idle, 0) &&
 		    ln->env->ops->watch)
 			ln->env->ops->watch(ln->env, check_ns(ln, now_ns));
@@ -140,8 +145,8 @@ bool lnet_md_queue(struct lnet_md *md, struct lnet_evt *e)
 }
 
 /*
- * Moves at most @max events of @md to @batch. False: there is no event, so this thread must not use
- * @md again.
+ * Moves at most @max events of @md to @batch. False: @md has no event. Then this thread must not
+ * use @md again, because the MD may be freed, or another thread may deliver its events.
  */
 static bool take_events(struct lnet_md *md, struct list_head *batch, unsigned int max)
 {

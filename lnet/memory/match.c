@@ -114,9 +114,9 @@ static struct lnet_portal *portal_at(const struct lnet *ln, u32 ix)
 enum fit { FIT_NOT, FIT_TAKEN, FIT_TOO_LONG };
 
 /*
- * True if the sender of @rx fits @me. An ME for another NID of the same peer also matches, but only
- * when the message arrives. At that time a shard is locked, so the NIDs of the peer do not change.
- * A queued message has only rx->initiator.
+ * True if @me permits the sender of @rx. If @rx is queued on a lazy portal, the function compares
+ * only the NID rx->initiator. For a message that is being received, an ME for another NID of the
+ * sending peer also fits. A shard is locked at that time, so the NIDs of the peer do not change.
  */
 static bool nid_fits(struct lnet_me *me, const struct lnet_rx *rx)
 {
@@ -243,13 +243,13 @@ void lnet_match_lazy(struct lnet_portal *portal, struct lnet_me *me, struct list
 
 	list_for_each_entry_safe(rx, next, &portal->lazy_rx, link) {
 		if (md->dead || lnet_md_spent(md))
-			return;	/* lnet_md_spent() is true or the MD is dead, so @me may be freed */
+			return;	/* the MD accepts no request, and @me may already be freed */
 		if (try_me(me, rx) != FIT_NOT)
 			unpark(rx, taken);
 	}
 }
 
-/* Does lnet_match_tell() in the existing pass @p, in order. */
+/* Does lnet_match_tell() in order, within the pass @p of the caller (one visit of a thread). */
 static void rx_notify(struct lnet_pass *p, struct list_head *list, enum lnet_outcome why)
 {
 	struct lnet_rx *rx, *next;

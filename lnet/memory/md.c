@@ -6,8 +6,8 @@
 /* ---- creation -------------------------------------------------------------------------------- */
 
 /*
- * Checks @cfg as stock LNet does. Stock LNet's rule on pages does not apply, because fragments are
- * addresses here.
+ * Checks @cfg as stock LNet does. Stock LNet's rule on pages does not apply, because the fragments
+ * of @cfg are address ranges and not pages.
  */
 static int md_cfg_check(const struct lnet_md_cfg *cfg, bool attach, u64 *length)
 {
@@ -278,7 +278,10 @@ static bool md_close(struct lnet_md *md)
 	return true;
 }
 
-/* Unlocks @md. @wake: adds @md to p->ready, so that @p delivers its events at its end. */
+/*
+ * Unlocks @md. @wake: then adds @md to p->ready. The pass @p delivers the events of @md when @p
+ * ends.
+ */
 static void md_unlock_wake(struct lnet_pass *p, struct lnet_md *md, bool wake)
 	__releases(md->lock)
 {
@@ -288,7 +291,8 @@ static void md_unlock_wake(struct lnet_pass *p, struct lnet_md *md, bool wake)
 }
 
 /*
- * If @md has ended and no completion is its last event, queues the UNLINK event. Then unlocks @md.
+ * If @md has ended, and no event of an operation has reported this end, queues the UNLINK event.
+ * Then unlocks @md.
  */
 static void md_unlock_end(struct lnet_pass *p, struct lnet_md *md) __releases(md->lock)
 {
@@ -329,7 +333,7 @@ static void event_fill(struct lnet_md *md, struct lnet_evt *e, bool last)
 	if (md->aborted && !e->ev.status) {
 		e->ev.status = -ETIMEDOUT;
 		e->ev.outcome = LNET_UNLINKED;
-		/* a request of this node was done, so its delivery is unknown */
+		/* the peer may have executed a request of this node, so delivery is unknown */
 		e->ev.delivery_unknown =
 			e->ev.kind >= LNET_EVENT_REPLY && e->ev.kind <= LNET_EVENT_SEND;
 	}

@@ -88,9 +88,10 @@ void lnet_md_posts(struct lnet_pass *p);		/* ln->hooks->posts() */
 /* ---- handle.c -------------------------------------------------------------------------------- */
 /*
  * Bits of a handle: 0..6 the domain + 1, 7 the kind, 8..31 the slot, 32..63 the generation of the
- * slot. A handle contains its domain, so one lock protects both the look-up and the object. Bound
- * MDs are distributed among the buckets; an ME and its MD are in the domain of their portal. A
- * domain is created at its first use, and freed with the instance.
+ * slot. A domain is a set of objects with one lock. Its objects are either the MEs of a portal with
+ * their MDs, or a part of the bound MDs. The bound MDs are distributed among LNET_MD_BUCKETS
+ * domains, called buckets. A handle contains its domain, so one lock protects both the look-up and
+ * the object. A domain is created at its first use, and freed with the instance.
  */
 #define LNET_MD_BUCKETS		16
 #define LNET_MD_DOMS		(LNET_MD_BUCKETS + LNET_PORTALS)
@@ -183,11 +184,17 @@ static inline struct lnet_portal *lnet_portal_of(struct lnet_md_dom *dom)
 }
 
 /*
- * [any shard, because the NIDs of a peer change only with all shards locked] Finds the memory of a
- * PUT or GET. Compares rx->{type,portal,match_bits,rlength,offset,src_pid}, and the primary NID of
- * the peer, which becomes rx->initiator. RECEIVE: sets rx->md (reference and threshold taken),
- * rx->offset and rx->mlength. SKIP: sets *@why to LNET_NO_MATCH or LNET_TOO_LONG. LATER: @rx is
- * queued on the lazy portal (rx->link).
+ * [any shard, because the NIDs of a peer change only with all shards locked] Finds the memory of
+ * the PUT or GET @rx among the match entries of its portal. Sets rx->initiator to the primary NID
+ * of the sending peer. The match depends on rx->initiator and
+ * rx->{type,portal,match_bits,rlength,offset,src_pid}.
+ *
+ * LNET_RECEIVE: an entry matches. The function has set rx->md (reference and threshold taken),
+ * rx->offset and rx->mlength.
+ *
+ * LNET_SKIP: no entry accepts @rx. The function has set *@why to LNET_NO_MATCH or LNET_TOO_LONG.
+ *
+ * LNET_LATER: the function has queued @rx on the lazy portal (rx->link).
  */
 enum lnet_verdict lnet_match(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome *why);
 /*
@@ -196,8 +203,8 @@ enum lnet_verdict lnet_match(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_
  */
 void lnet_match_lazy(struct lnet_portal *portal, struct lnet_me *me, struct list_head *taken);
 /*
- * Passes its verdict to each request of @taken. Requests without rx->md end with @why. No lock
- * held.
+ * No lock held. Passes a verdict for each request of @taken to lnet/receive/: LNET_RECEIVE if
+ * rx->md is set, else LNET_SKIP. Requests without rx->md end with the outcome @why.
  */
 void lnet_match_tell(struct lnet *ln, struct list_head *taken, enum lnet_outcome why);
 /*
@@ -207,8 +214,8 @@ bool lnet_match_unpark(struct lnet *ln, struct lnet_rx *rx);
 /* Drops the queued requests that @ni received; NULL: those of all NIs. No lock held. */
 void lnet_match_drop_ni(struct lnet_pass *p, struct lnet_ni *ni);
 /*
- * Drops requests that were queued for transaction_timeout. Returns the time of the next call. No
- * lock held.
+ * No lock held. Drops each request that has been queued on a lazy portal for at least the time
+ * transaction_timeout. Returns the time of the next call.
  */
 u64 lnet_match_expire(struct lnet_pass *p);
 /* True if the portal of @md is lazy, so that messages of all peers use its buffers. */
