@@ -42,8 +42,8 @@ struct lnet_disc {
 	u8 off;
 	u8 want_ping;			/* the stored ping info of the peer may be out of date */
 	/*
-	 * The peer's ping info has the primary NID of another peer entry. So this entry may be an
-	 * unproven rail of that other peer.
+	 * 1: the primary NID in the peer's ping info is in another peer entry. So the NIDs of this
+	 * entry may be interfaces of that other peer, but no ping has proven that yet.
 	 */
 	u8 rail;
 	u8 partial;	/* some NID of the peer's ping info is in another peer entry, or in none */
@@ -52,7 +52,7 @@ struct lnet_disc {
 	u8 merge_free;	/* @data was merged before, so merge_pause does not delay its merge */
 	u8 inherits;		/* [cfg] the peer entry may be the merge target of other entries */
 	u8 pushing;			/* a push is in flight */
-	u8 paid;	/* the rate limit push_rate has already counted the next ping or push */
+	u8 paid;	/* 1: the next ping or push has already taken its token of push_rate */
 	u8 fails;			/* failures in a row, capped */
 	u32 seq;			/* sequence of the last ping info that the peer sent */
 	u32 acked;	/* sequence of this node's ping info in the last push that succeeded */
@@ -66,7 +66,8 @@ struct lnet_disc {
 	u64 doubt_ns;		/* due time of the last ping that a late push caused; 0: none */
 	u64 merge_by_ns;		/* deadline for retries of a merge; 0: no retry */
 	/*
-	 * earliest time of the next merge, at one merge per merge_pause; 0: nothing was merged yet
+	 * earliest time of the next merge of this peer, so that the peer has at most one merge per
+	 * merge_pause; 0: nothing was merged yet
 	 */
 	u64 merge_next_ns;
 	struct lnet_sbuf *data;		/* the info to be merged */
@@ -74,18 +75,22 @@ struct lnet_disc {
 	u8 overtaken;	/* the node received a push after it had sent its last ping to the peer */
 	u8 had_force;		/* value that @force_push had when the push in flight was sent */
 	struct lnet_proofs *proofs;	/* [cfg], [sh]: prove.c; NULL: none */
-	/* deadline of a round of discovery that waits for proofs; 0: none waits */
+	/*
+	 * Deadline of a round of discovery that waits for proofs (pings that prove listed NIDs); 0:
+	 * no round waits.
+	 */
 	u64 prove_by_ns;
 	struct lnet_timer timer;
 	struct list_head waiters;	/* struct lnet_disc_ask */
-	/* [disc lock] link in ln->disc.todo, which has a reference to the peer */
+	/* [disc lock] link in ln->disc.todo; this list has a reference to the peer */
 	struct list_head todo;
 	u64 todo_ns;			/* [disc lock] earliest time of the merge */
 };
 
 /*
- * A caller that waits for discovery of a NID. The caller sets the first three fields. The caller
- * also allocates the struct, so the number of structs is bounded.
+ * A caller that waits for discovery of a NID. The caller allocates this struct, and sets the first
+ * three fields. Each waiting caller has one struct, so the number of callers bounds the number of
+ * structs.
  */
 struct lnet_disc_ask {
 	struct lnet_nid nid;
@@ -119,18 +124,26 @@ struct lnet_discovery {			/* of an instance */
 	u8 walk_rest;		/* [walker] 0: the walk visits only active peers; 1: all peers */
 	u8 walking;			/* [walker] the current walk is not complete */
 	/*
-	 * The walk pushes to all peers whose entries are older than this time; 0: to no such peer.
-	 * next_force_ns: for the next walk [lock]; force_ns: for the current walk [walker].
+	 * If a value is not 0, the walk pushes to all peers whose entries are older than this time.
+	 * next_force_ns: value for the next walk [lock]; force_ns: value for the current walk
+	 * [walker].
 	 */
 	u64 next_force_ns, force_ns;
-	/* the walk pushes to active peers without delay: next walk [lock], current walk [walker] */
+	/*
+	 * 1: the walk pushes to active peers without delay. next_expedite: for the next walk
+	 * [lock]; expedite: for the current walk [walker].
+	 */
 	u8 next_expedite, expedite;
-	/* [lock] changes that requested a walk; [walker] those that a walk has served */
+	/*
+	 * walk_wanted: number of changes that requested a walk [lock]; walk_done: value of
+	 * @walk_wanted when the last walk began [walker]
+	 */
 	u32 walk_wanted, walk_done;
 	u32 on_nr;	/* [cfg] number of times that discovery was switched on; WRITE_ONCE */
 	u64 budget_ns;			/* [lock] token bucket of push_rate, stored as a time */
 	u32 push_len;			/* bytes of memory for a received push; WRITE_ONCE */
-	u64 list_bytes;		/* [lock] bytes of ping infos that wait for a merge or for proofs */
+	/* [lock] bytes of ping infos that wait for a merge or for proofs of their NIDs */
+	u64 list_bytes;
 	/*
 	 * [lock] lists of struct lnet_disc_ask. waiting: sorted by @by_ns, earliest first; over:
 	 * callers that the worker is to notify.

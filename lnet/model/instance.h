@@ -25,12 +25,15 @@ struct lnet_router;
 struct lnet_routes;
 struct lnet_udsp;
 
-/* threads in handlers that the node watches; it does not watch further threads */
+/* largest number of threads whose handlers the node watches at a time */
 #define LNET_WATCHES	16
 
 /* memory/: a thread that runs handlers; the fields are atomic and need no lock */
 struct lnet_watch {
-	/* time at which the thread began a batch of events; 0: unused; bit 0: batch is counted */
+	/*
+	 * time at which the thread began a batch of events; 0: the struct is unused. Bit 0: the
+	 * counter slow_handlers already includes the batch.
+	 */
 	u64 begin_ns;
 	u32 what;			/* event whose handler runs: portal << 8 | kind */
 };

@@ -10,20 +10,23 @@
 #define LNET_HEALTH_MAX		1000
 #define LNET_PASS_BURST		64	/* messages per lock hold */
 /*
- * Messages per doorbell. The driver sends the first messages of a longer sequence while the core
- * creates the others, so the sender and the receiver work in parallel. The number is half of the
- * operations in flight, but at least LNET_DOORBELL_BURST and at most LNET_DOORBELL_BURST_MAX. If
- * fewer than half of this number of messages remain, the same doorbell sends them also: see
+ * Number of messages after which the core rings the doorbell of a driver: it calls flush(), so that
+ * the driver sends them. The driver sends the first messages of a longer sequence while the core
+ * creates the others. So the sender and the receiver work in parallel.
+ *
+ * One doorbell sends half as many messages as operations are in flight. This number is at least
+ * LNET_DOORBELL_BURST and at most LNET_DOORBELL_BURST_MAX. If the remaining messages of the
+ * sequence are fewer than half of the number, the same doorbell also sends them: see
  * manual/performance.md.
  */
 #define LNET_DOORBELL_BURST		32U
 #define LNET_DOORBELL_BURST_MAX	128U
 #define LNET_EVENTS_PER_PASS	128
-/* number of times that one pass delivers events, at most */
+/* largest number of times that a pass (one visit of a thread to the core) delivers events */
 #define LNET_PASS_ROUNDS		8U
 /*
- * The longest payload that a router reads aside. While a longer message waits, the router reads
- * nothing from its connection.
+ * The longest payload that a router reads aside: into separate memory, because no router buffer is
+ * available yet. While a longer message waits, the router reads nothing from its connection.
  */
 #define LNET_LARGE		65536U
 #define LNET_POOL_LOW		64	/* attempts that a shard caches */

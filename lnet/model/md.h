@@ -25,7 +25,7 @@ struct lnet_md {
 	u64 cookie;
 	struct lnet_me *me;		/* [lock] match entry; NULL: the MD is bound or detached */
 	struct list_head done;		/* [lock] events to deliver */
-	struct list_head ready;		/* [lock] link in the ready list of a pass or shard */
+	struct list_head ready;	/* [lock] link in p->ready of a pass, or in sh->ready of a shard */
 	u64 offset;			/* [lock] local offset */
 	u32 refs;			/* [lock] operations in flight */
 	s32 threshold;			/* [lock] */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * All structs inside an instance: data that the folders of the core use together. Each noun has one
- * header; instance.h includes the others.
+ * All structs inside an instance: data that the folders of the core use together. Each kind of
+ * object, such as an NI or a peer, has one header. instance.h includes the other headers.
  *
  * Locks, outermost first: ln->cfg_mutex (may sleep), shard, leaf. A thread holds one shard lock at
  * a time; to publish a configuration, it locks all shards in the order of their index. A thread

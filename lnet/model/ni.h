@@ -24,7 +24,10 @@ enum lnet_ni_state {
 
 /* ---- its part in each shard ------------------------------------------------------------------ */
 
-/* time of a result with one partner; [sh] writes it by WRITE_ONCE, other shards read it */
+/*
+ * Time of the last success, or of the last failure, of messages with one partner: a peer NI at the
+ * other end of a path. [sh] The shard writes the time by WRITE_ONCE; other shards read it.
+ */
 struct lnet_seen {
 	u64 ns;
 	u32 who;			/* @ix of the peer NI that is the partner; 0: none */
@@ -36,15 +39,19 @@ struct lnet_ni_shard {			/* [sh] */
 	struct list_head wait[LNET_NR_CLASSES];	/* attempts in ATT_WAIT_NI */
 	u32 nr_wait;			/* of them */
 	/*
-	 * Numbers of walks in which attempts of this NI select a path again; 0: none. avoid_walk:
-	 * attempts that wait for a credit of the NI; down_walk: all attempts.
+	 * Numbers of the walks over operations in which attempts of this NI select a path again; 0:
+	 * none. In the walk avoid_walk, only attempts that wait for a credit of the NI do so. In
+	 * the walk down_walk, all attempts of the NI do so.
 	 */
 	u32 avoid_walk, down_walk;
 	/* attempts in ATT_WIRE or ATT_POSTED; receive/ adds messages in RX_RECEIVE */
 	u32 holds;
 	/* path/: */
 	u64 rr_pos;	/* round-robin position: selection prefers the NI with the lowest value */
-	/* a degraded NI has used its share of requests until the shard's @rr_pos has this value */
+	/*
+	 * While @rr_pos of the shard is below this value, a degraded NI has used its share of
+	 * requests, and selection prefers other NIs.
+	 */
 	u64 share_until;
 	/* partners that responded, failed: attribution.c */
 	struct lnet_seen responded[2], failed[2];
@@ -114,7 +121,7 @@ struct lnet_ni {
 	u8 link_seen;			/* 1: the worker has noticed that the link is down */
 	/* [nid_lock] the link came up, and the node has not yet notified all peers */
 	u8 up_pending;
-	/* service/ writes it, and router/ when forwarding starts: */
+	/* service/ writes @pinged_ns; router/ also writes it when forwarding starts: */
 	u64 pinged_ns;		/* on a router: when this NI last received a ping; WRITE_ONCE */
 	/* path/: */
 	/* counts how often the health of the NI fell to 0 soon after the NI was advertised as up */
@@ -124,7 +131,7 @@ struct lnet_ni {
 	struct lnet_peer *up_notified;
 	/* service/: */
 	u32 since_seq;		/* sequence of the first ping info that lists this NI; WRITE_ONCE */
-	/* the driver writes it when the NI starts, later manage/: */
+	/* the driver writes @link_speed when the NI starts; manage/ writes it afterwards: */
 	u32 link_speed;			/* Mbit/s, 0 unknown */
 	/* topology/: */
 	u32 full_mbit;			/* [nid_lock] highest speed so far */

@@ -76,7 +76,8 @@ enum lnet_kind {
 	 */
 	LNET_KIND_URGENT,
 	/* kinds of ACKs and REPLYs that this node sends: */
-	LNET_KIND_REPLY,	/* reply to a tracked or session open request; may be retried */
+	/* reply to a tracked request or to a session open request; may be retried */
+	LNET_KIND_REPLY,
 	/* reply to any other request; the peer does not retry such a request */
 	LNET_KIND_STOCK_REPLY,
 	/* a message of another node that this node forwards: model/router.h */
@@ -109,8 +110,12 @@ enum lnet_id_state {
 enum lnet_op_flag {
 	LNET_OPF_ACK = 0x1,		/* PUT: the creator requests an ACK */
 	LNET_OPF_SENT = 0x2,		/* SEND event posted */
-	LNET_OPF_STARTED = 0x4,	/* a driver received an attempt, so the transaction time runs */
-	/* @link is in a pass's list of operations to cancel, which pins the operation */
+	/* the core has given an attempt to a driver, so the transaction timeout runs */
+	LNET_OPF_STARTED = 0x4,
+	/*
+	 * @link is in p->cancel, the list of operations that a pass is to cancel; this list pins
+	 * the operation
+	 */
 	LNET_OPF_CANCELLED = 0x8,
 	/* the operation waited for session negotiation: its timeout runs from its start */
 	LNET_OPF_RESOLVED = 0x10,
@@ -121,7 +126,11 @@ enum lnet_op_flag {
 	/* response tracking: the counter rst_alloc includes the operation */
 	LNET_OPF_RESPONSE_COUNTED = 0x100,
 	LNET_OPF_ROUTED = 0x200,	/* at least one attempt was sent through a router */
-	LNET_OPF_HEDGE = 0x400,		/* the attempt @first is a hedge; @hedge always is */
+	/*
+	 * the attempt @first is a hedge, an additional attempt; the attempt @hedge is always a
+	 * hedge
+	 */
+	LNET_OPF_HEDGE = 0x400,
 };
 
 /*
@@ -152,7 +161,11 @@ struct lnet_op {
 	struct lnet_peer *peer;		/* reference held */
 	struct lnet_shard *sh;		/* shard that has the operation */
 	u64 deadline_ns;
-	u64 suspect_ns;		/* when unresponsive attempts are next checked, or a pause ends */
+	/*
+	 * time of the next check of unresponsive attempts; in OP_BACKOFF, end of the pause before
+	 * the next attempt
+	 */
+	u64 suspect_ns;
 	/*
 	 * Written by the folder that creates the operation. pool.c clears all fields from here on.
 	 */
@@ -177,7 +190,10 @@ struct lnet_op {
 	u32 target_pid;
 	struct lnet_ni *src_ni;	/* NI from which the operation is sent; reference held; or NULL */
 	struct lnet_peer_ni *dst_pni;	/* peer NI of @target; reference held */
-	/* router's peer NI, used if the router reaches the peer; reference held; or NULL */
+	/*
+	 * peer NI of a router, to be used as next hop if that router reaches the peer; reference
+	 * held; NULL: none
+	 */
 	struct lnet_peer_ni *via;
 	u64 match_bits, hdr_data;
 	/* xfer/ writes all but @timeout_ns: */
@@ -196,7 +212,10 @@ struct lnet_op {
 	/* written by xfer/; the creator writes @type and @cls: */
 	u8 state, type, hedges, outcome, cls, nr_held, pins;
 	u8 unconnected;		/* bits of LNET_ATTF_UNCONNECTED in @flags of the last attempt */
-	/* @tries: attempts so far; @unsent: attempts among them that do not count as a try */
+	/*
+	 * @tries: number of all attempts so far; @unsent: number of those attempts that do not
+	 * reduce the remaining retries (retry_count)
+	 */
 	u16 tries, unsent;
 	u8 wire_bits;			/* header.c: bits that drivers read without a lock */
 	/*
@@ -265,8 +284,8 @@ static inline bool lnet_op_is_tracked(const struct lnet_op *op)
 }
 
 /*
- * The sequence of a request in the state ID_DRAWN. request_id.c defines the other bits of the
- * cookie.
+ * Bits of wire.cookie[1] that contain the sequence of a request in the state ID_DRAWN. request_id.c
+ * defines the other bits of wire.cookie[1].
  */
 #define LNET_OP_SEQ_MASK ((1ULL << 48) - 1)
 static inline u64 lnet_op_seq(const struct lnet_op *op)
@@ -313,10 +332,10 @@ static inline struct lnet_peer_ni *lnet_op_hop(const struct lnet_op *op)
 /* ---- walks over operations ------------------------------------------------------------------- */
 
 /*
- * [sh] A walk over the operations of a shard, in slices. It serves peers with a path that works
- * again, and interfaces that have a suspect path or lost their link. The fields back_walk (of a
- * peer), avoid_walk and down_walk (of an interface) contain the number of the walk that serves the
- * object.
+ * [sh] A walk over the operations of a shard, in slices. An object requests the walk: a peer if one
+ * of its paths works again, or an interface if a path is suspect or the link is down. The walk
+ * processes the operations of these objects. The fields back_walk (of a peer), avoid_walk and
+ * down_walk (of an interface) contain the number of the walk that the object requested.
  */
 struct lnet_walk {
 	struct list_head *at;		/* next operation to visit, in sh->live; NULL: no walk */
