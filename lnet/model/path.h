@@ -19,9 +19,13 @@ struct lnet_route;
 struct lnet_load {
 	u64 bytes;		/* bytes of requests that selected the path and have not ended */
 	u64 mib_ns;			/* smoothed time to transfer 1 MiB; 0: not measured */
-	u64 end_ns;		/* time of the last response to a request, or end of a pause */
-	u64 since_ns;			/* begin of the sample */
-	u64 seen_ns;		/* duration of the sample at the time when @bytes became 0 */
+	/*
+	 * time of the last response to a request, or of the first request after the path was idle,
+	 * if that request is later
+	 */
+	u64 end_ns;
+	u64 since_ns;	/* begin of the sample: the time over which the rate is measured */
+	u64 seen_ns;		/* time that the sample had lasted when @bytes became 0 */
 	u64 done;			/* bytes of requests that ended in the sample */
 	u32 ends;			/* number of requests that ended in the sample */
 	u32 mbit;			/* link speed at which @mib_ns was measured; 0: unknown */
@@ -31,19 +35,29 @@ struct lnet_load {
 struct lnet_path_stats {
 	union {
 		struct list_head link;	/* link in sh->stats_free while no path uses the struct */
-		/* time from the driver to the fabric, for PUTs with one attempt */
+		/*
+		 * for PUTs with one attempt: time from the hand-over to the driver to the hand-over
+		 * to the fabric
+		 */
 		struct lnet_times put_egress;
 	};
-	/* time from the driver to the fabric, for all other messages */
+	/*
+	 * for all other messages: time from the hand-over to the driver to the hand-over to the
+	 * fabric
+	 */
 	struct lnet_times egress;
 	struct lnet_times get_rtt, put_ack;	/* time from the request to its reply */
-	/* histograms: @sent of @put_egress and @egress; @answered of @get_rtt and @put_ack */
+	/*
+	 * histograms of the same times; sent: those of @put_egress and @egress; answered: those of
+	 * @get_rtt and @put_ack
+	 */
 	struct lnet_hist sent, answered;
 	struct lnet_load load;
 };
 
 struct lnet_path {		/* [shard of the path's peer] one pair (local NI, remote NID) */
-	/* The core reads the first two cache lines for each request. topology/: */
+	/* The core reads the first two cache lines of this struct for each request. */
+	/* topology/: */
 	struct list_head link;		/* in pni->paths */
 	struct lnet_ni *ni;		/* reference held */
 	struct lnet_peer_ni *pni;	/* destination of messages on the path */
@@ -64,7 +78,10 @@ struct lnet_path {		/* [shard of the path's peer] one pair (local NI, remote NID
 	u64 busy_ns;			/* time since which attempts are in flight on the path */
 	u32 nr_wire;			/* attempts in WIRE or POSTED */
 	/* topology/: */
-	/* udsp.c: minus twice the place by policy priorities, plus 1 if the path is preferred */
+	/*
+	 * udsp.c: the value is -2 * the position of the path by the priorities of the policies,
+	 * where 0 is the first position. If the path is preferred, 1 is added.
+	 */
 	s32 policy;
 	/*
 	 * bit of the path in op->tried; two paths have the same bit if a peer has over
@@ -82,7 +99,11 @@ struct lnet_path {		/* [shard of the path's peer] one pair (local NI, remote NID
 	/* xfer/: */
 	u8 large_sending : 1;		/* xfer/ is sending the attempts in @large_queue */
 	/* path/: */
-	u8 back_measured : 1;		/* a round trip that began before back_ns was measured */
+	/*
+	 * 1: a round-trip time was measured whose request was sent before @back_ns, the end of an
+	 * outage
+	 */
+	u8 back_measured : 1;
 	u8 logged_down : 1;		/* a recovery ping on the path failed since @logged_ns */
 	/* shard/: */
 	struct lnet_path_stats *stats;	/* NULL until first traffic */
@@ -101,8 +122,8 @@ struct lnet_path {		/* [shard of the path's peer] one pair (local NI, remote NID
 	 */
 	struct list_head probe_link;
 	/*
-	 * Link in p->resets. The pass removes it under the shard lock; until then the path is not
-	 * idle.
+	 * Link in p->resets of a pass (one visit of a thread to the core). That pass removes the
+	 * path from the list under the shard lock. Until then, the path counts as not idle.
 	 */
 	struct list_head reset;
 	/* topology/: */

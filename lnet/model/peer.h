@@ -18,8 +18,8 @@ struct lnet_peer;
 struct lnet_shard;
 
 /*
- * State of session negotiation with a peer, which needs one ping and one session open request:
- * exactly-once rule 2.
+ * State of session negotiation with a peer: exactly-once rule 2. The negotiation consists of one
+ * ping and one session open request.
  */
 enum lnet_session_state {
 #define STATE(s) s,
@@ -77,11 +77,15 @@ struct lnet_peer_ni {
 	/* topology/: */
 	u32 max_credits;
 	/* the public calls (api.c): */
-	/* value of cfg_gen for which this NID is known to be remote and to have no merge target */
+	/*
+	 * value of ln->cfg_gen when the node last found that this NID is not a local NID, and that
+	 * the peer has no merge target
+	 */
 	u32 not_own_gen;
 	/* shard/: */
 	atomic_t nr_reply_ops;	/* unfinished ACKs and REPLYs whose next hop is this peer NI */
-	atomic_t nr_windows;	/* duplicate windows, in any shard, whose @from is this peer NI */
+	/* number of struct lnet_window, in all shards, whose @from is this peer NI */
+	atomic_t nr_windows;
 	/* router/: */
 	s32 rtr_credits, min_rtr_credits;
 	/* path/: */
@@ -92,13 +96,15 @@ struct lnet_peer_ni {
 	/* receive/ writes @last_rx_ns; path/ writes @next_ping_ns: */
 	u64 last_rx_ns, next_ping_ns;
 	/* path/; topology/ resets it: */
-	struct lnet_ni *sticky;		/* sticky NI of a peer that is not multi-rail */
+	/* for a peer that is not multi-rail: the one NI by which this node sends it all requests */
+	struct lnet_ni *sticky;
 	/* xfer/: */
 	struct list_head wait[LNET_NR_CLASSES];	/* attempts in ATT_WAIT_PEER */
 	/* router/: */
 	/*
-	 * @rtr_wait: the first message of each queue for a router credit of this peer NI, by size;
-	 * @rtr_held: messages with a credit
+	 * @rtr_wait: messages that wait for a router credit of this peer NI: the first message of
+	 * each queue. Index 0 has the small messages, and index 1 the large ones. @rtr_held:
+	 * messages with a router credit of this peer NI.
 	 */
 	struct list_head rtr_wait[2], rtr_held;
 	/* Any folder adds to the counters [sh]; shard/ resets them: */
@@ -121,7 +127,10 @@ struct lnet_txwin {
 	u64 heard_ns;	/* time of the last reply, or of the first request that awaits a reply */
 	/* service/: the hold time that this node sent in the session open request; 0: none */
 	u64 hold_ns;
-	/* request at index seq mod cap; NULL: finished; at first, @op points to @few */
+	/*
+	 * The request with the sequence seq is at index seq mod cap; NULL: it has finished. In a
+	 * new window, @op points to @few; a larger table is allocated.
+	 */
 	struct lnet_op **op;
 	struct lnet_op *few[8];
 };
@@ -131,16 +140,21 @@ struct lnet_peer {
 	struct list_head link;		/* [cfg] in ln->peers */
 	u64 seq;		/* [nid_lock] number that increases in the order of ln->peers */
 	/*
-	 * [nid_lock] Merge target: the node sends new requests to it while this peer is too busy to
-	 * be merged. Reference held; NULL: none. service/ sets the pointer after a failed merge,
-	 * and resets it before it retries the merge. lnet_peer_drop() resets it at the latest. If a
-	 * third peer absorbs the target, service/ sets the pointer to that third peer.
+	 * [nid_lock] The merge target of this peer; reference held; NULL: none. While this peer is
+	 * too busy to be merged, the node sends its new requests for this peer to the merge target.
+	 *
+	 * After a failed merge, service/ sets the pointer. Before the next try of the merge,
+	 * service/ resets the pointer. lnet_peer_drop() resets the pointer if it is still set. If a
+	 * third peer absorbs the merge target, service/ sets the pointer to that third peer.
 	 */
 	struct lnet_peer *merged_into;
 	struct lnet *ln;
 	struct lnet_shard *sh;
 	atomic_t refs;
-	/* topology/ writes these for a new peer, later manage/, and service/ when peers merge: */
+	/*
+	 * topology/ writes the following fields for a new peer. manage/ also writes them, and
+	 * service/ when peers merge:
+	 */
 	struct lnet_nid primary;	/* [cfg], writers also nid_lock */
 	u8 configured, mr, deleted;	/* [cfg] */
 	u8 locked;			/* [cfg] only a forced deletion removes the primary NID */
@@ -181,15 +195,18 @@ struct lnet_peer {
 	u8 plain_before;
 	/* receive/: */
 	/*
-	 * token bucket of session_opens_rate, stored as a time, for session open requests of the
-	 * peer
+	 * Token bucket of session_opens_rate, stored as a time. It limits the session open requests
+	 * that the peer sends to this node.
 	 */
 	u64 open_due_ns;
 	/* service/: */
 	u32 session_fails;
 	u32 features;
 	/* xfer/ and service/: */
-	/* the node does not ping a peer that did not reply again before this time */
+	/*
+	 * if the last ping of the peer had no reply, time before which the node does not ping it
+	 * again
+	 */
 	u64 session_next_ns;
 	struct lnet_timer timer;	/* confirm messages and session negotiation */
 	/* service/: */
@@ -200,7 +217,7 @@ struct lnet_peer {
 	struct lnet_txwin tx;
 	/* xfer/ and receive/ add to the list, service/ removes from it: */
 	struct list_head resolve;	/* ops in OP_RESOLVE */
-	/* xfer/ writes it; service/ also does when a session begins: */
+	/* xfer/ writes @winwait; service/ also writes @winwait when a session begins: */
 	/* operations in OP_TRY that wait for room in the sender's window and have no attempt */
 	struct list_head winwait;
 	/* xfer/: */

@@ -2,9 +2,10 @@
 /*
  * Routes: which routers reach remote nets, and whether each route is up.
  *
- * A route names a net and a router. Each interface of a peer on that net has one path per pair of a
- * local interface and an interface of the router (struct lnet_path). Routers, and peers that have
- * such paths, are in shard 0, so one lock covers the choice among routers.
+ * A route names a remote net and a router. A path over the route (struct lnet_path) has three ends:
+ * a local interface, an interface of the router, and a peer interface on the remote net. Each such
+ * combination is one path. Routers, and peers that have such paths, are in shard 0, so one lock
+ * covers the choice among routers.
  */
 #ifndef LNET_MODEL_ROUTE_H
 #define LNET_MODEL_ROUTE_H
@@ -24,7 +25,7 @@ enum lnet_gw_state {
 	LNET_GW_DOWN	/* the router reports it */
 };
 
-struct lnet_gateway {		/* a gateway: the struct exists while a route names the router */
+struct lnet_gateway {		/* a router while at least one route of this node names it */
 	/* service/, and manage/ @nr_routes: */
 	struct list_head link;		/* [cfg] in routes->gateways */
 	struct lnet *ln;
@@ -37,8 +38,8 @@ struct lnet_gateway {		/* a gateway: the struct exists while a route names the r
 	u8 known;			/* @info is the last ping info of the router */
 	u8 complete;			/* @nis are all interfaces of the router */
 	/*
-	 * A direct path leads to an interface in @nis. So the node does not use interfaces of the
-	 * router that are not in @nis.
+	 * 1: this node has a direct path to an interface in @nis, so it needs no other interfaces
+	 * of the router. It does not use interfaces of the router that are not in @nis.
 	 */
 	u8 lists_hop;
 	/* the router did not forward a request, and has sent no ping info since then */

@@ -35,7 +35,10 @@ struct lnet_rtr_buf {			/* router buffer */
 	u8 data[];
 };
 
-/* [sh] A destination or a sender: all messages that a shard forwards to it, or from it. */
+/*
+ * [sh] The state of a node for which the shard forwards messages: a destination or a sender of
+ * them.
+ */
 struct lnet_rtr_node {
 	struct list_head link;		/* in rs->dsts or rs->senders */
 	struct lnet_nid nid;		/* primary NID of the node, or its only known NID */
@@ -57,8 +60,9 @@ struct lnet_rtr_flow {
 	/* link in pool->turn or pool->checked while @wait is not empty */
 	struct list_head turn[LNET_NR_RTR];
 	/*
-	 * small and large messages that are first in a queue for a credit, linked by fwd->lead; one
-	 * for each interface of the sender
+	 * First message of each queue for a router credit, linked by fwd->lead. Each interface of
+	 * the sender has one queue for small messages, in list 0, and one for large messages, in
+	 * list 1.
 	 */
 	struct list_head leaders[2];
 };
@@ -116,7 +120,7 @@ struct lnet_router {		/* the router of a node; created when routing is first ena
 struct lnet_fwd {
 	struct lnet_hdr hdr;		/* as received */
 	struct lnet_rx *rx;
-	/* shard data whose pool the message's buffer is from, or will be from */
+	/* data of the shard whose pool provides the router buffer of the message, now or later */
 	struct lnet_rtr_shard *rs;
 	struct lnet_peer_ni *dst;	/* peer NI of the destination; reference held */
 	struct lnet_rtr_flow *flow;	/* referenced */

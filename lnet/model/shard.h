@@ -33,17 +33,20 @@ struct lnet_shard {
 	spinlock_t lock;
 	struct lnet *ln;
 	u32 ix;
-	/* next deadline of the shard; WRITE_ONCE under the lock, the env reads it */
+	/* time of the shard's next deadline; WRITE_ONCE under @lock; the environment reads it */
 	u64 next_ns;
 	/* shard 0: due time of the first periodic job, or an earlier time */
 	u64 job_ns;
-	u64 now_ns;	/* time of the latest pass; a later pass never has an earlier time */
+	/* time of the latest pass (visit of a thread to the core); the time never decreases */
+	u64 now_ns;
 	struct lnet_wheel wheel;
 	struct lnet_pool ops, atts, rxs, evts, entries;
 	/* delivered events that are to return to the pool @evts; a lock-free stack */
 	struct lnet_evt *evts_back;
 	/*
-	 * memory/: MDs with events that a CALL pass did not deliver; only the shard lock is needed
+	 * memory/: MDs with events that a CALL pass did not deliver. A CALL pass is a call of the
+	 * API, and runs no handlers. The list is protected by the shard lock, without the locks of
+	 * the MDs.
 	 */
 	struct list_head ready;
 	/* shard 0: the thread that runs handlers and then checks @ready again; NULL: none */
@@ -54,7 +57,7 @@ struct lnet_shard {
 	struct list_head windows;	/* LRU, most recent first */
 	struct list_head made;		/* the same windows, newest first */
 	struct list_head window_walks;	/* struct lnet_window_walk */
-	/* windows whose received PUTs a pass is to acknowledge when it ends */
+	/* windows with received PUTs for which a pass is to send ACKs when the pass ends */
 	struct list_head ack_due;
 	/* hash tables of the windows; allocated at the first session open request */
 	struct lnet_window_index *index;
@@ -74,7 +77,7 @@ struct lnet_shard {
 	 * shard/: shard 0: when the worker next checks requests queued on lazy portals; WRITE_ONCE
 	 */
 	u64 lazy_ns;
-	/* shard/ writes it once; drivers write to @junk: */
+	/* shard/ writes @junk_frag once; drivers write received data to @junk: */
 	/* describes @junk, the memory for REPLYs to recovery pings */
 	struct lnet_frag junk_frag;
 	u8 junk[64];

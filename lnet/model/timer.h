@@ -32,7 +32,8 @@ struct lnet_timer {
 struct lnet_wheel_slot {
 	struct list_head timers;
 	/*
-	 * earliest time of a timer that was in @timers since it was last empty, even if cancelled
+	 * Earliest of the due times of all timers that were in @timers since the list was last
+	 * empty. Timers that were cancelled meanwhile are included.
 	 */
 	u64 first_ns;
 };

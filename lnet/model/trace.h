@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The trace of an instance: the kinds of trace records, and a table of functions by which lower
- * folders write them. lnet/recorder/ installs the table while it records.
+ * The trace of an instance: the kinds of trace records, and a table of functions that write them.
+ * Folders below lnet/recorder/ (see lnet/LAYERS) call these functions. lnet/recorder/ installs the
+ * table while it records.
  */
 #ifndef LNET_MODEL_TRACE_H
 #define LNET_MODEL_TRACE_H
@@ -31,7 +32,8 @@ struct lnet_rec_mark {		/* [sh] data of the flight recorder about one peer */
 
 /* [sh] all */
 struct lnet_trace_ops {
-	void (*visit)(struct lnet_pass *p);	/* called when the pass has just locked a shard */
+	/* called when the pass @p has just locked a shard */
+	void (*visit)(struct lnet_pass *p);
 	/*
 	 * records @value, an input of a decision, and returns it; a replay returns the recorded
 	 * value
@@ -54,7 +56,7 @@ struct lnet_trace_ops {
 			u64 a);
 	void (*note_select)(struct lnet_shard *sh, const struct lnet_path *path, u64 how, u64 tried,
 			    u64 exclude, const s64 *rank);
-	/* called when a pass checks the queue of recovery pings */
+	/* called when the pass @p checks the queue of recovery pings */
 	void (*note_probes)(struct lnet_pass *p);
 };
 

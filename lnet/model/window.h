@@ -42,8 +42,9 @@ struct lnet_entry {
 	 */
 	struct lnet_window *w;
 	/*
-	 * MD with the matched operation's reference. PUT: until the payload is received; GET: until
-	 * the REPLY is acknowledged.
+	 * The MD of the request; the matched operation has a reference to it. The reference of a
+	 * PUT is held until the payload is received. The reference of a GET is held until the REPLY
+	 * is acknowledged.
 	 */
 	struct lnet_md *md;
 	struct lnet_evt *evt;	/* event of the PUT or GET, filled in when the request is matched */
@@ -51,7 +52,10 @@ struct lnet_entry {
 	/* messages (rx) of the request that wait for a buffer or receive payload */
 	struct list_head rxs;
 	u64 since_ns;			/* time of the last change of the entry */
-	/* next entry in p->backs, whose @nr_back a pass is to process */
+	/*
+	 * Next entry in p->backs of a pass. When the pass ends, it processes @nr_back of each entry
+	 * in this list.
+	 */
 	struct lnet_entry *next_back;
 };
 static_assert(sizeof(void *) != 8 || sizeof(struct lnet_entry) == 112);
@@ -63,7 +67,8 @@ struct lnet_window {
 	struct lnet_window *hash_next;
 	struct hlist_node own;		/* in sh->index->opener */
 	struct list_head ranked;	/* in sh->ranked[rank] */
-	u8 rank;	/* position among the windows of the same opener: 1 to their number */
+	/* position among the windows of the same @opener, from 1 to the number of these windows */
+	u8 rank;
 	struct lnet_shard *sh;
 	u64 session_id, instance, nonce;
 	/*
@@ -90,8 +95,9 @@ struct lnet_window {
 	u8 weight;
 	u64 last_ns, hold_ns, ack_due_ns;
 	/*
-	 * Primary NID of the peer whose share of windows this window uses. The peer is the opener,
-	 * or the peer that sent the session open request in the opener's name.
+	 * Primary NID of the peer to which windows_per_peer attributes this window. This peer
+	 * opened the session, or it sent the session open request with another peer's NID as the
+	 * source.
 	 */
 	struct lnet_nid opener;
 	/* interface of the opener that sent the last message; reference held */
@@ -114,10 +120,16 @@ struct lnet_window_index {		/* the windows of a shard */
 	struct lnet_window *session_id[LNET_WINDOW_HASH];	/* by session ID */
 	struct hlist_head opener[LNET_WINDOW_HASH];	/* by NID of the opener */
 };
-/* A slice of a walk ends after this number of elements of @entry, at the end of a window. */
+/*
+ * A slice of a walk visits whole windows. It ends when it has visited this number of elements of
+ * @entry, or more.
+ */
 #define LNET_WINDOW_SLICE 1024U
 #define LNET_WINDOWS_PER_PEER 16	/* the maximum of windows_per_peer */
-/* number of weights; enough because the tunable `window' is at most 16,383 */
+/*
+ * number of values of @weight in struct lnet_window; enough because the tunable `window' is at most
+ * 16,383
+ */
 #define LNET_WINDOW_WEIGHTS 15
 
 #endif
