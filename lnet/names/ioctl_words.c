@@ -44,7 +44,7 @@ static void put_part(struct out *o, const struct lnet_nidlist *list,
 		put_ranges(o, list->exprs + item->part[part].first, item->part[part].nr);
 		return;
 	}
-	/* the range of bytes whose first bits equal those of the mask */
+	/* all values of this byte of the address whose first bits equal those of the mask */
 	if (item->kind == ITEM_MASK) {
 		range.lo = item->ip[part] & ~free;
 		range.hi = item->ip[part] | free;

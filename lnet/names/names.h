@@ -57,7 +57,7 @@ int lnet_ip_parse(u8 ip[16], struct lnet_part text, enum lnet_addr_form form);
 /* ---- nid_list.c ------------------------------------------------------------------------------ */
 enum lnet_nidlist_kind {
 	ITEM_ALL,		/* every address of the net */
-	ITEM_MASK,		/* the address has given first bits */
+	ITEM_MASK,		/* the first @bits bits of the address equal those of @ip */
 	ITEM_RANGES,	/* the address is a number, or four bytes; each is in a set of ranges */
 };
 
@@ -67,7 +67,7 @@ struct lnet_nidlist_run {
 };
 
 struct lnet_nidlist_item {
-	u32 net;	/* the net; without its number, if the item has ranges of the number */
+	u32 net;	/* the net; if @num has ranges for its number, only the type of the net */
 	/* expressions for the number of the net; none: @net has the number */
 	struct lnet_nidlist_run num;
 	u8 kind;
@@ -95,8 +95,8 @@ struct lnet_net_sink {
 	 */
 	int (*net)(struct lnet_net_sink *s, u32 net, const char *ifname, u64 cpts);
 	/*
-	 * Called for each rule of ip2nets. True: @list, whose ranges are on tcp, has an address of
-	 * this machine.
+	 * Called for each rule of ip2nets. The ranges of @list are on the net tcp. Returns true if
+	 * @list has an address of this machine.
 	 */
 	bool (*matches)(struct lnet_net_sink *s, const struct lnet_nidlist *list);
 };
@@ -129,7 +129,7 @@ int lnet_ip2nets_check(const char *text);
 int lnet_routes_check(const char *text);
 
 /* ---- ioctl_words.c --------------------------------------------------------------------------- */
-/* Most words that a rule needs if its texts have LNET_UDSP_TEXT bytes. */
+/* Largest number of words that a rule needs if each of its texts has LNET_UDSP_TEXT bytes. */
 #define LNET_UDSP_WORDS	(LNET_NR_UDSP_ENDS * (1 + LNET_NIDLIST_WORDS))
 
 /*

@@ -98,9 +98,9 @@ static int sink_net(struct lnet_net_sink *s, u32 net, const char *ifname, u64 cp
 }
 
 /*
- * Reads one net, and reports each of its interfaces to @s. After the net, the text may have CPTs
- * for those interfaces that have none themselves. The function returns these CPTs in *@cpts, and
- * nets() calls it a second time with them.
+ * Reads one net, and reports each of its interfaces to @s. CPTs after the net apply to those of its
+ * interfaces that have none themselves. The function stores these CPTs in *@cpts. nets() calls the
+ * function once to find the CPTs, and again to report the interfaces with them.
  */
 static int one_pass(const char **at, u64 *cpts, struct lnet_net_sink *s)
 {

@@ -35,8 +35,8 @@ static const struct net_name net_names[] = {
 /* ---- small text tools ---- */
 
 /*
- * Appends to the text that ends at @p, and returns the new end. The buffer has room for the text of
- * any NID.
+ * Appends the formatted text at @p, where the text so far ends. Returns the new end. The buffer has
+ * room for the text of any NID.
  */
 static __printf(2, 3) char *nid_text_append(char *p, const char *fmt, ...)
 {
@@ -204,8 +204,8 @@ int lnet_ip6_parse(u8 ip[16], const char *text, unsigned int len)
 	bool has_gap = false, leads = len >= 2 && text[0] == ':' && text[1] == ':';
 	struct lnet_part rest = { text + leads, len - leads }, word;
 	/*
-	 * @before: bytes before the "::"; @nr: all bytes. Without "::", all bytes count as after
-	 * it.
+	 * @nr: number of bytes of the address in the text; @before: number of those bytes that
+	 * precede the "::". If the text has no "::", @before is 0.
 	 */
 	unsigned int before = 0, nr = 0;
 	u8 bytes[16];

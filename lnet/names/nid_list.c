@@ -115,8 +115,8 @@ int lnet_nidlist_parse(struct lnet_nidlist *list, const char *text)
 {
 	struct lnet_part all = lnet_part_of(text, LNET_NIDLIST_TEXT_MAX + 1), net, addr;
 	/*
-	 * Bound of the loop: each item and expression has at least one character and a separator,
-	 * and an empty one ends the loop.
+	 * Upper limit for the number of items, and of expressions. Each has at least one character
+	 * and a separator. Empty items are skipped, and an empty expression ends the parsing.
 	 */
 	unsigned int max = all.len / 2 + 2;
 	struct lnet_nidlist_item *item;

@@ -91,8 +91,8 @@ void lnet_load_sub(struct lnet_path *path, struct lnet_att *att, bool left)
 	u64 now_ns = path->liveness_ns, span_ns, mib_ns;
 
 	/*
-	 * If the last response on @path is later than the hand-over of @att, the bytes of @att
-	 * count as done at that response.
+	 * If @path responded after @att was handed to the fabric, the last response counts as the
+	 * end of the transfer of @att.
 	 */
 	if (left && now_ns > att->posted_ns) {
 		load->end_ns = now_ns;

@@ -5,10 +5,13 @@
  *
  * A failure lowers the health of its path by health_sensitivity. It also lowers the health of each
  * end to which the outcome and attribution.c attribute it. A success adds health_step. A failure on
- * an NI without link lowers only the health of the path. Its cause is known, and says nothing about
- * the ends after the link is up again. As in stock LNet, a local NID is never penalized as a peer.
- * Unlike in stock LNet, the only NID of a peer is penalized. The lower health of such a NID changes
- * no selection. But users see it, and it starts the pings that detect when the peer responds again.
+ * an NI without link lowers only the health of the path. The cause of such a failure is known, and
+ * shows no fault that remains after the link is up again.
+ *
+ * If a peer NI has a NID of this node, failures do not lower its health, as in stock LNet. Unlike
+ * in stock LNet, failures lower the health of a peer NI that is the only one of its peer. That
+ * lower health changes no selection. But users see it, and it starts the pings that detect when the
+ * peer responds again.
  *
  * For a routed path, failures that a driver reports concern the first-hop path: the NI and the
  * router. Failed pings of the path itself, and requests without reply although the router responds,
@@ -31,9 +34,9 @@ bool lnet_ni_up(const struct lnet_ni *ni)
 
 /*
  * Updates the advertised status of @ni for its health @health. A worker then builds the new ping
- * info. An NI is advertised as up again after UP_AFTER successes. With a higher number, peers could
- * not use it for long, because the ping rate limit delays recovery. Each fall to 0 soon after a
- * recovery doubles the number, so that an NI that loses messages stays down.
+ * info. An NI is advertised as up again after UP_AFTER successes. A higher number would keep peers
+ * from using the NI for a long time, because the ping rate limit delays the successes. Each fall to
+ * 0 soon after a recovery doubles the number, so that an NI that loses messages stays down.
  */
 static void ni_announce(struct lnet_ni *ni, int health)
 {
@@ -106,9 +109,9 @@ void lnet_health_ok(struct lnet_shard *sh, struct lnet_path *path, bool from_pee
 }
 
 /*
- * The counters of each outcome of a failed attempt: the index plus 1 among the counters of the
- * shard, the NI and the peer NI; 0: none. A rejection does not count as a failed attempt:
- * lnet_rejection_take().
+ * The counters of each outcome of a failed attempt: in the shard, the NI and the peer NI. Each
+ * value is the index of a counter, plus 1; 0: no counter. A rejection does not count as a failed
+ * attempt: lnet_rejection_take().
  */
 static const struct {
 	u8 c, ni, pni;
@@ -206,8 +209,9 @@ void lnet_health_fail(struct lnet_shard *sh, struct lnet_path *path, enum lnet_o
 		return;
 	lnet_health_penalize(sh, path, how, LNET_ATTRIB_BOTH, since_ns);
 	/*
-	 * If the NI has no link, the log has a line for the NI instead. If the path has responded
-	 * since @since_ns, it has recovered.
+	 * Logs the failure, with two exceptions. If the NI has no link, the log has a line for the
+	 * NI instead. If the path has responded since @since_ns, it has recovered, so the failure
+	 * is not logged.
 	 */
 	if (whys[how] && !path->logged_ns && since_ns >= path->back_ns && ni != sh->ln->lo &&
 	    ni->state == NI_ACTIVE && lnet_ni_has_link(ni))

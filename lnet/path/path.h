@@ -130,8 +130,9 @@ void lnet_path_log_failed(struct lnet_path *path, const char *why, u64 since_ns)
 void lnet_path_log_recovered(struct lnet_path *path, u64 now_ns);
 
 /*
- * True if @b is NULL or works worse than @a. A path that is down works worse than one that is not;
- * next, a suspect path works worse.
+ * True if @a works better than @b, or if @b is NULL. A path that is not down works better than a
+ * path that is down. If the two paths do not differ in this, a path that is not suspect works
+ * better than a suspect path.
  */
 static inline bool lnet_path_is_better(const struct lnet_path *a, const struct lnet_path *b)
 {
@@ -213,7 +214,8 @@ void lnet_path_alive(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns, 
 bool lnet_att_slow(const struct lnet_pass *p, const struct lnet_att *att);
 /*
  * [sh] Returns the outcome of @att, whose reply is late. REMOTE_TIMEOUT: the peer acknowledged the
- * message, or its path has responded since then. NETWORK_TIMEOUT: neither.
+ * message of @att, or the path of @att responded after the hand-over to the fabric.
+ * NETWORK_TIMEOUT: neither happened.
  */
 enum lnet_outcome lnet_att_late_outcome(const struct lnet_att *att);
 /*

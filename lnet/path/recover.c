@@ -5,15 +5,18 @@
  * Slow recovery has one ping in flight. After each failed ping it pauses for a quarter of the time
  * since the path went down, with jitter. Quick recovery begins when a ping succeeds. It has several
  * pings in flight, and each reply adds health_step to the path and both ends, until the path is
- * healthy. All pings of a node are subject to one rate limit, for which paths wait in a queue of
- * their shard. Only the first path of a queue is checked, because thousands of paths may wait after
- * a switch has failed. All pings of a peer use one token bucket; when the bucket is empty,
- * recovery_ping_rate limits them.
+ * healthy.
+ *
+ * Two limits apply to each ping. The ping rate limit applies to all pings of the node: paths that
+ * wait for it are in a queue of their shard. The shard checks only the first path of the queue,
+ * because thousands of paths may wait after a switch has failed. In addition, each peer has a token
+ * bucket for the pings of all its paths. The bucket is refilled at the rate recovery_ping_rate.
  *
  * A failed ping lowers the health of the path, down to 0. If attribution.c attributes the failure
- * to the peer NI, it also lowers the health of the peer NI. It lowers the health of the NI only
- * once per outage, because the NI may not have caused the failure of a peer. The NI then recovers
- * by its other paths, whose recovery lnet_select() starts when it checks them.
+ * to the peer NI, the failed ping also lowers the health of the peer NI. The health of the NI falls
+ * only once per outage, because the NI may not have caused the failure of a peer. The NI then
+ * recovers by pings on its other paths. lnet_select() starts their recovery when it checks these
+ * paths.
  *
  * The first-hop path tests the NI and the router of a routed path. The routed path itself pings its
  * peer NI, but only while the first-hop path is neither suspect nor down.
@@ -26,7 +29,8 @@
 
 enum { RECOVER_NOT, RECOVER_SLOW, RECOVER_QUICK };
 
-#define PINGS_AT_ONCE		4	/* most pings in flight on a path in quick recovery */
+/* largest number of pings in flight on a path in quick recovery */
+#define PINGS_AT_ONCE		4
 #define PING_TIMEOUT_MIN_NS	(100 * (u64)NSEC_PER_MSEC)
 /*
  * A suspect path may only have become slow. During this time, a late ping does not prove that the
@@ -39,7 +43,8 @@ enum { RECOVER_NOT, RECOVER_SLOW, RECOVER_QUICK };
  */
 #define UNKNOWN_NS		((u64)NSEC_PER_SEC)
 #define BUSY_NS			((u64)NSEC_PER_SEC)	/* older responses do not count */
-#define BUDGET_BURST		8	/* most pings that a shard sends without a gap */
+/* largest number of pings that a shard sends in one burst, without a gap between them */
+#define BUDGET_BURST		8
 /* size of a claimer's token bucket, as seconds of recovery_ping_rate */
 #define CLAIMED_BURST_S		10ULL
 
@@ -61,9 +66,10 @@ static bool given_up(const struct lnet *ln, const struct lnet_path *path, u64 no
 }
 
 /*
- * True if @path needs pings, and they may succeed. They cannot succeed without link. lnet_select()
- * restarts recovery when the link of the NI is up; the peer advertises when its interface is up.
- * Paths through the gateway recover after their first-hop path.
+ * True if @path needs pings, and they may succeed. While the NI or the peer NI has no link, no ping
+ * can succeed. When the link of the NI is up again, lnet_select() restarts recovery. When the
+ * interface of the peer is up again, the peer advertises this change. Paths through the gateway
+ * recover after their first-hop path.
  */
 static bool worth_it(struct lnet_shard *sh, const struct lnet_path *path, u64 now_ns)
 {
@@ -139,8 +145,8 @@ static u64 ping_timeout(const struct lnet *ln, const struct lnet_path *path)
 }
 
 /*
- * Returns the number of pings to have in flight. The missing health limits it: with a health_step
- * of 1, an NI at 900 needs exactly 100 pings.
+ * Returns the number of pings to have in flight: at most the number of successes that full health
+ * still requires. With a health_step of 1, an NI at 900 needs exactly 100 pings.
  */
 static unsigned int pings_wanted(const struct lnet *ln, const struct lnet_path *path)
 {
@@ -166,11 +172,13 @@ void lnet_probe_refund(struct lnet_pass *p, struct lnet_peer *peer)
 
 /*
  * [sh] Limits the pings to peers that are known only from messages of their claimer, because such a
- * peer may not exist. Until the node receives something from the NID of @path, pings use the bucket
- * of the claimer. The bucket has 10 s of recovery_ping_rate, for all peers of that claimer. False:
- * the bucket is empty; the node does not ping @path until it next considers @path for a message. A
- * caller makes this check last, because the check takes a ping from the bucket. In a replay, no
- * peer has a claimer.
+ * peer may not exist. While the node has received nothing from the NID of @path, each ping takes a
+ * token from the bucket of the claimer. All peers of the claimer share this bucket, whose size is
+ * 10 s of recovery_ping_rate.
+ *
+ * False: the bucket is empty. The node then does not ping @path until it next considers @path for a
+ * message. A caller makes this check last, because the check takes a token. A replay has no
+ * claimers, so this function reads the recorded results.
  */
 static bool claimer_pays(struct lnet_pass *p, const struct lnet_path *path)
 {
@@ -233,9 +241,9 @@ static bool path_probe(struct lnet_pass *p, struct lnet_path *path)
 	if (path->pinging >= pings_wanted(p->ln, path))
 		return false;			/* lnet_path_ping_done() continues */
 	/*
-	 * Without the peer's bucket, a node would for ever ping a peer that replies to pings but
-	 * fails all requests. Each path recovers by separate pings, so each path adds a burst to
-	 * the size of the bucket.
+	 * A peer may reply to pings but fail all requests. Without the token bucket of the peer,
+	 * the node would ping such a peer without end. Each path recovers by separate pings. So the
+	 * size of the bucket is recovery_ping_burst for each path of the peer.
 	 */
 	gap_ns = ping_gap(p->ln);
 	burst = READ_ONCE(p->ln->tun.recovery_ping_burst) * max(peer->nr_paths, 1U);
@@ -327,7 +335,10 @@ static u64 pause(struct lnet_pass *p, const struct lnet_path *path)
 
 	if (path->down_ns && p->now_ns > path->down_ns)
 		ns = max(ns, (p->now_ns - path->down_ns) / 4);
-	/* If another path to the peer responds, the peer has messages that could use this path. */
+	/*
+	 * If another path to the peer responds, the node exchanges messages with the peer, which
+	 * could use @path. So the pause is shorter.
+	 */
 	if (path->pni->peer && lnet_peer_is_responsive(path->pni->peer, path, p->now_ns))
 		most_ns = min(most_ns, READ_ONCE(tun->busy_recovery_ping_interval));
 	return min(div_u64(min(ns, most_ns) * percent, 100), most_ns);
@@ -469,8 +480,9 @@ bool lnet_path_ping_done(struct lnet_pass *p, struct lnet_path *path, int status
 }
 
 /*
- * Only the current thread uses p->resets. A path in this list is not freed. When the path is
- * removed from the list, references protect its two ends.
+ * Only the current thread uses p->resets. While a path is in this list, the path is not freed.
+ * Before the function removes a path, it takes references to the NI and to the peer NI of the path.
+ * So both remain valid for path_reset(), even if the path is freed.
  */
 void lnet_path_resets(struct lnet_pass *p)
 {

@@ -91,8 +91,8 @@ static s64 rank_link(const struct lnet_path *path)
 }
 
 /*
- * Returns the value of @path in @rank; a larger value is better. In is_better(), @rank is a
- * constant for the compiler.
+ * Returns the value of @path in @rank; a larger value is better. The function is always inlined.
+ * Its calls in is_better() pass a constant @rank, so the compiler removes the switch there.
  */
 static __always_inline s64 rank_of(const struct walk *w, const struct lnet_path *path,
 				   enum lnet_path_rank rank)
@@ -138,8 +138,8 @@ static __always_inline s64 rank_of(const struct walk *w, const struct lnet_path 
 	case LNET_RANK_credits:
 		return min(nis->credits, path->hop->credits);
 	/*
-	 * All round-robin positions are values of sh->rr_pos, so a smaller sum means a less recent
-	 * selection.
+	 * A position is the value that sh->rr_pos had at the last selection. So a smaller sum of
+	 * the positions means a less recent selection.
 	 */
 	case LNET_RANK_round_robin:
 		return -(s64)(nis->rr_pos + path->hop->rr_pos + (routed ? path->pni->rr_pos : 0));
@@ -169,8 +169,8 @@ static __always_inline s64 rank_seen(const struct walk *w, const struct lnet_pat
 }
 
 /*
- * Ranks in which all paths at the top are equal. A path at the top is direct and healthy, and has a
- * link.
+ * Ranks in which two paths cannot differ if both are direct and healthy, and have a link. Such
+ * paths are called "at the top". is_better() skips these ranks for them.
  */
 #define TOP_RANKS (BIT(LNET_RANK_link_up) | BIT(LNET_RANK_route_up) | BIT(LNET_RANK_responsive) | \
 		   BIT(LNET_RANK_direct) | BIT(LNET_RANK_health) | BIT(LNET_RANK_gw_priority) | \
@@ -269,10 +269,13 @@ static void recover(const struct walk *w, struct lnet_path *path)
 
 /*
  * Finds the best candidate and the deciding rank. A candidate loses at the first rank in which it
- * differs from the winner. The deciding rank is the last of these ranks over all losers. If a
- * candidate beats the best one so far at rank r, that one loses at r. Each earlier loser loses at r
- * or before, so r decides. If two candidates are equal in all ranks, the one that was compared
- * first wins. The last rank, "round_robin", then counts as deciding.
+ * differs from the winner. The deciding rank is the last of these ranks over all losers.
+ *
+ * If a candidate beats the best one so far at rank r, the former best candidate loses at r. All
+ * candidates that lost before lose to the new winner at r or at an earlier rank, so r decides.
+ *
+ * If two candidates are equal in all ranks, the candidate that was compared first wins. The last
+ * rank, "round_robin", then counts as deciding.
  */
 static struct lnet_path *best_by_ranks(const struct walk *w, bool *all_top)
 {

@@ -106,7 +106,10 @@ void lnet_path_alive(struct lnet_shard *sh, struct lnet_path *path, u64 now_ns, 
 	bool was_down = path->down_ns, was_bad = was_down || path->suspect_ns;
 
 	lnet_rec_path(sh, now_ns, ALIVE, path, now_ns, rtt_ns);
-	/* a reply to a request reports liveness twice, at the same time */
+	/*
+	 * A reply to a request reports liveness twice, at the same time. The second report changes
+	 * nothing here.
+	 */
 	if (path->liveness_ns != now_ns) {
 		if (unlikely(now_ns - path->liveness_ns > NSEC_PER_MSEC))
 			gap_seen(sh->ln, path, now_ns);
