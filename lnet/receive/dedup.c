@@ -11,8 +11,8 @@
 #include "receive/receive.h"
 #include "shard/trace.h"
 
-#define RXS_MAX 16		/* most receives in e->rxs; further duplicates are dropped */
-#define ANSWERS_MAX 16	/* most replies to one request that are in flight at a time */
+#define RXS_MAX 16	/* largest number of receives in e->rxs; further duplicates are dropped */
+#define ANSWERS_MAX 16	/* largest number of replies to one request in flight at a time */
 
 /* ---- replies --------------------------------------------------------------------------------- */
 
@@ -26,10 +26,10 @@ static void answers_back(struct lnet_pass *p, struct lnet_entry *e, unsigned int
 }
 
 /*
- * A reply ended. It is in the shard of its peer, and its reply cache entry is in the shard of the
- * window. The shards differ while two interfaces are not known to belong to one node. In that case,
- * the first reply of several queues the entry in its pass, and lnet_pass_backs() counts all of
- * them.
+ * A reply ended. The reply is in the shard of its peer, and its reply cache entry is in the shard
+ * of the window. The two shards differ while two interfaces are not known to belong to one node. If
+ * so, several replies of one entry may end before the pass processes the entry. The first of them
+ * adds the entry to p->backs. lnet_pass_backs() then counts all of them.
  */
 static void entry_reply_done(struct lnet_pass *p, struct lnet_op *op)
 {
@@ -235,9 +235,11 @@ static enum lnet_verdict duplicate(struct lnet_pass *p, struct lnet_rx *rx, stru
 }
 
 /*
- * Allocates a reply cache entry, and for a GET also the REPLY. Releases the lock, unless the
- * request is a PUT and the pool of @sh has an entry. An ACK needs no memory yet: it may become part
- * of a cumulative ACK, and duplicates request it again.
+ * Allocates a reply cache entry, and for a GET also the REPLY. If the request is a PUT and the pool
+ * of @sh has an entry, the function keeps the lock. Otherwise it releases the lock.
+ *
+ * The function allocates no memory for an ACK. The ACK may become part of a cumulative ACK, and a
+ * duplicate of the PUT causes another ACK.
  */
 static void entry_prepare(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_shard *sh)
 {
@@ -275,7 +277,10 @@ static struct lnet_entry *entry_new(struct lnet_pass *p, struct lnet_rx *rx, str
 	return e;
 }
 
-/* Rule 4: true if @seq is not finished, not old (at most H - W), and less than W above w->low. */
+/*
+ * Exactly-once rule 4: true if @seq is not finished, above w->high - w->W, and below w->low + w->W.
+ * A sequence up to w->high - w->W is old.
+ */
 static bool in_window(const struct lnet_window *w, u64 seq)
 {
 	return seq && seq >= w->low && seq + w->W > w->high && seq < w->low + w->W;
@@ -287,8 +292,8 @@ static bool has_window(struct lnet_pass *p, const struct lnet_window *w, u64 seq
 	if (!w)
 		lnet_count(p->sh, no_window);
 	/*
-	 * No correct sender sends such a sequence. If the node accepted it, H could never decrease
-	 * again.
+	 * No correct sender sends such a sequence. If the node accepted it, w->high would rise to
+	 * it, and w->high never decreases.
 	 */
 	else if (unlikely(seq > w->high + 2ULL * w->W))
 		lnet_count(p->sh, too_far);
@@ -315,9 +320,9 @@ enum lnet_verdict lnet_dedup_begin(struct lnet_pass *p, struct lnet_rx *rx)
 	rx->hold_shard = p->sh->ix;
 	w = lnet_window_find(p->sh, session_id);
 	/*
-	 * Rule 2: the node drops the request and does not reject it, because a rejection would make
-	 * the sender repeat the request with another ID. If the NID is an unknown rail of the
-	 * opener, the request may have taken effect.
+	 * Exactly-once rule 2: the node drops the request, and does not reject it. A rejection
+	 * would make the sender repeat the request with another ID. But the request may already
+	 * have taken effect: its source may be a NID of the opener that this node does not know.
 	 */
 
 	if (w && unlikely(lnet_window_is_foreign(w, rx))) {
@@ -488,9 +493,10 @@ static void entry_received(struct lnet_pass *p, struct lnet_rx *rx, struct lnet_
 }
 
 /*
- * Rule 7: true if @e loses its buffer after an aborted receive, because @e has no window. All peers
- * use the buffers of a lazy portal. So @e also loses such a buffer if the sender was too slow or
- * its connection was lost. The loopback never loses a connection.
+ * Exactly-once rule 7: true if @e loses its buffer after a receive that failed. An entry without a
+ * window always loses its buffer. An entry with a window loses only a buffer of a lazy portal,
+ * because all peers use these buffers. It does so if the sender was too slow or its connection was
+ * lost. The loopback never loses a connection.
  */
 static bool gives_way(const struct lnet_rx *rx, const struct lnet_entry *e, enum lnet_outcome how)
 {
@@ -511,7 +517,7 @@ void lnet_dedup_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome 
 	if (how == LNET_OK && e->state == ENTRY_MATCHED) {
 		entry_received(p, rx, e);
 	} else if (e->state == ENTRY_FINAL && e->w && (how == LNET_OK || how == LNET_STOPPED)) {
-		/* the duplicate requests the reply on the path of the duplicate */
+		/* the duplicate asks for a reply, which is sent on the path of the duplicate */
 		answer_final(p, rx, e);
 	} else if (gives_way(rx, e, how)) {
 		/*

@@ -24,7 +24,10 @@ enum lnet_verdict lnet_rx_drop(struct lnet_pass *p, struct lnet_rx *rx, enum lne
 enum lnet_verdict lnet_rx_receive(struct lnet_pass *p, struct lnet_rx *rx);
 /* [sh] Sets the state of @rx, which lnet_match() has queued on a lazy portal. Returns LATER. */
 enum lnet_verdict lnet_rx_queue_lazy(struct lnet_pass *p, struct lnet_rx *rx);
-/* [sh] @rx has waited: the pass gives the verdict @v to its driver at the end. */
+/*
+ * [sh] @rx has waited for a verdict. When the pass @p ends, it gives the verdict @v to the driver
+ * of @rx.
+ */
 void lnet_rx_defer(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_verdict v);
 /*
  * [any shard] Records liveness of the source of @rx. The handle proves the source, because only the
@@ -137,7 +140,9 @@ void lnet_window_heard(struct lnet_pass *p, struct lnet_window *w, struct lnet_r
  */
 bool lnet_window_fit(struct lnet_pass *p, struct lnet_window **w, u64 session_id, u64 seq);
 /*
- * [sh] A PUT is done. @wanted: its ACK is sent at the end of the pass; otherwise as rule 10 states.
+ * [sh] A PUT is done. If @wanted is set, the pass @p sends the ACK of the PUT when @p ends.
+ * Otherwise the ACK may be delayed, so that one cumulative ACK covers many PUTs: exactly-once rule
+ * 10.
  */
 void lnet_window_ack(struct lnet_pass *p, struct lnet_window *w, struct lnet_rx *rx, bool wanted);
 /* [sh] Sends delayed ACKs, expires entries, and drops the window if it was unused for long. */

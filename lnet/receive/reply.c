@@ -42,8 +42,9 @@ static struct lnet_op *reply_op_find(struct lnet_pass *p, struct lnet_rx *rx,
 	    lnet_op_is_over(op)) {
 		lnet_count(p->sh, dup_reply);
 		/*
-		 * A rejected request uses no memory at the receiver. The receiver may also reject a
-		 * confirm message.
+		 * The node sends a confirm message, but not after a rejection. The receiver uses no
+		 * memory for a rejected request, so nothing is to be released there. The rejected
+		 * request may also be a confirm message itself.
 		 */
 		if (rx->handle.cookie[0] == peer->tx.session_id && rx->mlength < LNET_REJECTED)
 			lnet_confirm_again(p, peer);
