@@ -79,8 +79,9 @@ static bool use_md(struct lnet_op *op)
 }
 
 /*
- * Ends @op if the cumulative ACK @rx covers all PUTs, or if @op requested no ACK. False: @op did
- * not end.
+ * Called for each request @op up to the sequence of the cumulative ACK @rx. Ends @op if @op is a
+ * PUT that requested no ACK. If @rx has LNET_REQID_ALL, also ends a PUT that requested an ACK.
+ * Returns false if @op did not end.
  */
 static bool merged_one(struct lnet_pass *p, struct lnet_op *op, const struct lnet_rx *rx)
 {
@@ -109,7 +110,10 @@ again:
 			goto again;
 }
 
-/* Processes a cumulative ACK. The sender must have drawn its sequence; this bounds the loop. */
+/*
+ * Processes a cumulative ACK. If this node has not yet used the sequence of the ACK for a request,
+ * drops the ACK. So the loop visits only sequences that this node has used.
+ */
 static void merged_ack(struct lnet_pass *p, struct lnet_rx *rx)
 {
 	struct lnet_peer *peer = rx->src->peer;

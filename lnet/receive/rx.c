@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Received messages: checks of source and target, dispatch by type, untracked requests. Also the
- * steps of a pass in which drivers receive payloads, or abort receives.
+ * Received messages: checks of source and target, dispatch by type, and requests without a request
+ * ID (untracked requests). Also two steps of the deferred work of a pass: one makes drivers receive
+ * payloads, the other aborts receives.
  */
 #include "base/base.h"
 #include "shard/shard.h"
@@ -271,7 +272,10 @@ static enum lnet_verdict plain_begin(struct lnet_pass *p, struct lnet_rx *rx)
 	return LNET_SKIP;
 }
 
-/* The receive of the payload of @rx ended. @rx is a push or an untracked PUT. */
+/*
+ * The receive of the payload of @rx ended. @rx is an untracked PUT of a program, or a push: a PUT
+ * of a peer's ping info.
+ */
 static void plain_done(struct lnet_pass *p, struct lnet_rx *rx, enum lnet_outcome how)
 {
 	struct lnet_md *md = rx->md;	/* NULL: a push */
@@ -372,7 +376,10 @@ static int rx_check_address(struct lnet_pass *p, const struct lnet_ni *ni,
 	return LNET_SKIP;
 }
 
-/* True for a router-generated reply. The node of its source NID did not send such a reply. */
+/*
+ * True if a router generated the reply @hdr. In this case, @hdr has the source NID of another node,
+ * which did not send the reply.
+ */
 static bool is_routers_word(const struct lnet_hdr *hdr)
 {
 	return hdr->type == LNET_MSG_ACK &&
@@ -380,10 +387,16 @@ static bool is_routers_word(const struct lnet_hdr *hdr)
 }
 
 /*
- * [sh] True if the node must drop @rx: neither the source node, by any of its NIDs, nor a gateway
- * of the route table sent it. Messages to @forward are always checked, because the next hop trusts
- * this node. Routes may be asymmetric, so any peer may send a message with a source on a remote
- * net; such a message is only marked as claimed. May release the lock and take it again.
+ * [sh] Decides about @rx if the sender's NID is not the source NID. Drops @rx and returns true if
+ * the source NID may be forged. @rx is not dropped if another NID of the source node sent it, or if
+ * a gateway of the route table sent it.
+ *
+ * Routes may be asymmetric, so any peer may send a message for this node whose source is on a
+ * remote net. The node accepts such a message. Messages to @forward are always checked, because the
+ * next hop trusts this node.
+ *
+ * If no gateway sent @rx, sets rx->claimed: the sender only claims the source NID. May release the
+ * lock and take it again.
  */
 static bool drop_forged(struct lnet_pass *p, struct lnet_rx *rx, bool forward)
 {
@@ -452,9 +465,9 @@ static bool came_routed(struct lnet_pass *p, struct lnet_rx *rx, bool routers_wo
 }
 
 /*
- * [sh] True if the source NID of @rx, which is not the NID of the connection, is false. No host can
- * have the NID, or it is a NID of this node: only the loopback driver receives messages of this
- * node.
+ * [sh] Called if the source NID of @rx is not the NID of the connection. True if the sender cannot
+ * have the source NID: no host can have the NID, or the NID is of this node. Only the loopback
+ * driver receives messages of this node, so its messages are not checked.
  */
 static bool has_false_source(struct lnet_pass *p, const struct lnet_rx *rx)
 {
@@ -575,7 +588,10 @@ enum lnet_verdict lnet_rx_begin(struct lnet_pass *p, struct lnet_ni *ni, struct 
 		return v;
 	}
 	if (v == LNET_LATER) {
-		/* Another thread ends the wait of @rx, perhaps after the NI was deleted. */
+		/*
+		 * @rx waits for memory, a router credit or a router buffer. Another thread ends
+		 * this wait, perhaps after the NI was deleted, so @rx takes a reference to the NI.
+		 */
 		rx->keeps_ni = 1;	/* lnet_rx_free() drops the reference */
 		lnet_ni_get(ni);
 	}

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Unlinks MDs and MEs: aborts the operations that use the memory, and discards its held replies. */
+/*
+ * Unlinks MDs and MEs: aborts the operations that use the memory, and discards replies held from
+ * it.
+ */
 #include "shard/shard.h"
 #include "memory/memory.h"
 #include "xfer/xfer.h"

@@ -35,8 +35,10 @@ u32 lnet_window_rejected(const struct lnet_window *w, u64 seq)
 }
 
 /*
- * Moves the window to the list of its size. If its size varies around a power of 2, it stays in its
- * list.
+ * Moves the window to the list for its number of reply cache entries. Each list has a weight w. If
+ * the number reaches 2^(w + 1), the window moves to the list of weight w + 1. If it falls below
+ * 2^(w - 1), the window moves to the list of weight w - 1. So a window whose number varies around a
+ * power of 2 stays in its list.
  */
 static void window_weigh(struct lnet_window *w)
 {
@@ -151,7 +153,10 @@ void lnet_entry_settle(struct lnet_pass *p, struct lnet_entry *e)
 	lnet_md_post(p, md, evt, true);
 }
 
-/* Ends @e: its event reports that no receive was complete, or the node discards its held reply. */
+/*
+ * Ends @e early. If no receive was complete, the event of @e reports a failure, and the reply is a
+ * rejection. If the node holds the reply of @e, it discards this reply.
+ */
 static void entry_fail(struct lnet_pass *p, struct lnet_entry *e)
 {
 	if (e->state == ENTRY_MATCHED) {
@@ -298,9 +303,10 @@ static bool merges(const struct lnet_entry *e)
 }
 
 /*
- * Returns the sequence of the last unacknowledged PUT up to which all requests were received, so
- * that a cumulative ACK can cover all PUTs. 0: there is none. If an ACK named an acknowledged PUT,
- * the sender would treat the ACK as a duplicate.
+ * Returns the sequence that a cumulative ACK of @w names; 0: there is none. From the low-water
+ * mark to this sequence, all requests were received, and the ACK may cover all PUTs. The sequence
+ * is of the last such PUT that was not acknowledged. If the ACK named an acknowledged PUT, the
+ * sender would discard the ACK as a duplicate.
  */
 static u64 done_prefix(const struct lnet_window *w)
 {

@@ -69,15 +69,20 @@ bool lnet_window_is_foreign(const struct lnet_window *w, const struct lnet_rx *r
 
 	if (lnet_window_is_openers(w, rx))
 		return false;
-	/* If all interfaces of a peer are known, the peer cannot be a rail of another opener. */
+	/*
+	 * The source may be a NID of the opener that this node does not know yet. This is
+	 * impossible if all interfaces of the source's peer are known, because the opener's NID is
+	 * not among them.
+	 */
 	return READ_ONCE(peer->disc.complete) || (peer->configured && peer->nr_pnis > 1);
 }
 
 /* ---- windows of one peer --------------------------------------------------------------------- */
 
 /*
- * Returns the peer whose share of windows a session of @rx uses: the source, or a sender that
- * claims to forward for the source.
+ * Each peer may have a limited number of windows. Returns the peer for which a window that @rx
+ * opens is counted. If the sender only claims to forward @rx for its source, this is the sender.
+ * Otherwise it is the source.
  */
 static struct lnet_peer *payer_of(const struct lnet_rx *rx)
 {
@@ -96,8 +101,8 @@ static void set_rank(struct lnet_shard *sh, struct lnet_window *w, unsigned int 
 }
 
 /*
- * Returns the window of @opener with the highest rank, which is the number of its windows; NULL: it
- * has no window.
+ * Returns the window of @opener with the highest rank; NULL: @opener has no window. The windows of
+ * an opener have the ranks 1, 2 and so on. So the highest rank is also the number of windows.
  */
 static struct lnet_window *opener_last_window(struct lnet_shard *sh, const struct lnet_nid *opener)
 {
@@ -559,7 +564,10 @@ enum lnet_verdict lnet_session_open(struct lnet_pass *p, struct lnet_rx *rx,
 		lnet_sbuf_put(c);
 		if (w)
 			return LNET_SKIP;
-		/* the REPLY is empty, so that the sender does not wait for a timeout */
+		/*
+		 * No window: an empty REPLY reports the failure. Without a REPLY, the sender would
+		 * wait until its timeout.
+		 */
 		c = NULL;
 	} else {
 		lnet_count(p->sh, session_opens);
