@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Writes trace records of the inputs and decisions of the core of decisions. */
+/*
+ * Writes trace records of the inputs and decisions of the files that select paths, retry requests
+ * and compute health. These files are the core of decisions.
+ */
 #include "recorder/record.h"
 #include "path/path.h"
 #include "recorder/recorder.h"
@@ -91,8 +94,9 @@ static void note_pni(struct lnet_shard *sh, enum lnet_rec_kind kind,
 	struct lnet_rec r = { .kind = kind };
 
 	/*
-	 * the interface is recorded by its NID, because its index may change soon: the peer may be
-	 * written again
+	 * The record has the NID of the interface, and not its index in the interface list of the
+	 * peer. The recorder may soon write the peer again with other interfaces, and the index may
+	 * then differ.
 	 */
 	memcpy(r.a, &pni->nid, sizeof(pni->nid));
 	r.a[3] = a;
@@ -100,8 +104,9 @@ static void note_pni(struct lnet_shard *sh, enum lnet_rec_kind kind,
 }
 
 /*
- * First writes peers that may be pinged next and that have changed, because one of their interfaces
- * may have moved.
+ * Writes a PROBES record: the worker selects paths for recovery pings. Before that, writes the
+ * peers of the first paths in the queue if they have changed. An interface may have moved from one
+ * peer to another.
  */
 static void note_probes(struct lnet_pass *p)
 {

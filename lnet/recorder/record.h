@@ -27,7 +27,8 @@ struct lnet_rec {
 	u8 kind, shard, att, cls;
 	u32 op;			/* number of an operation or of an interface; 0: none */
 	u32 peer;		/* number of a peer; 0: none */
-	u16 path, pni;		/* index of a path of @peer; index in the interface list of @peer */
+	/* path: index among the paths of @peer; pni: index in its interface list */
+	u16 path, pni;
 	u64 a[4];
 };
 
@@ -44,7 +45,10 @@ struct lnet_rec_head {
 	u64 spare[2];
 };
 
-/* Packs flags, kind, binding and ID state of an operation into 32 bits of a record. */
+/*
+ * Packs the flags of an operation, its kind, its binding to interfaces and the state of its request
+ * ID into 32 bits of a record.
+ */
 static inline u32 lnet_rec_op_word(const struct lnet_op *op)
 {
 	static_assert(LNET_NR_KINDS <= 1 << 3 && LNET_NR_BINDINGS <= 1 << 2 &&

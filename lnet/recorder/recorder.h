@@ -21,8 +21,8 @@ extern const u8 lnet_rec_classes[LNET_NR_RECS];
 /* [sh] Writes @r. */
 void lnet_rec_write(struct lnet_shard *sh, struct lnet_rec *r);
 /*
- * [sh] Writes @r. First writes @peer (or NULL) if it is new since the snapshot; for a CALL, also if
- * it has changed.
+ * [sh] Writes @r. @peer may be NULL. If @peer was not written since the last snapshot, writes it
+ * first. If @r is of the class CALL (record.def), also writes @peer first if it has changed.
  */
 void lnet_rec_put(struct lnet_shard *sh, struct lnet_peer *peer, struct lnet_rec *r);
 /* [sh] Returns the number of @op, and assigns one if @op has none. */
@@ -64,7 +64,9 @@ void lnet_record_head(struct lnet *ln, struct lnet_rec_head *head);
 void lnet_rec_tunables(struct lnet_shard *sh);
 /* [sh] Returns a hash of the facts about @peer on which decisions depend. */
 u32 lnet_rec_facts(const struct lnet_peer *peer);
-/* [sh] Writes the state of @op, which another folder has changed. */
+/*
+ * [sh] Writes the state of @op again, because code outside the core of decisions has changed @op.
+ */
 void lnet_rec_resync(struct lnet_shard *sh, struct lnet_op *op);
 /* [sh] Writes the state of @peer. */
 void lnet_rec_peer(struct lnet_shard *sh, struct lnet_peer *peer);

@@ -145,8 +145,8 @@ static int recorder_start(struct lnet *ln, u64 bytes)
 	if (!rec)
 		return -ENOMEM;
 	/*
-	 * The counters continue, so peers and operations keep their numbers. Snapshots write these
-	 * numbers again.
+	 * If a recorder already ran, the new one continues its counters. So peers and operations
+	 * keep their numbers, and new snapshots contain the same numbers.
 	 */
 	if (ln->recorder) {
 		atomic_set(&rec->ops, atomic_read(&ln->recorder->ops));

@@ -3,14 +3,20 @@
  * Router buffers and router credits: which messages have one, which messages wait, and in which
  * order.
  *
- * A destination gets a further buffer of a pool only if more buffers are free than the destination
- * has. So one destination alone has at most half of the pool, and each of many destinations has an
- * equal part.
+ * The messages from one sender to one destination are a flow. A message gets a buffer of a pool if
+ * all of the following conditions are true:
  *
- * For one destination, a sender has at most twice as many buffers as this destination may still
- * get. A sender also has a fixed share of the pool. The first rule also divides this share, and the
- * router credits of the sender, among the sender's destinations. So a slow destination does not
- * stop other destinations, and a slow sender does not stop other senders to the same destination.
+ *	1. The pool has more free buffers than the destination has buffers. So one destination
+ *	   alone has at most half of the pool, and each of many destinations has an equal part.
+ *	2. The flow has less than twice as many buffers as condition 1 still allows the
+ *	   destination. Condition 1 allows the free buffers minus those of the destination.
+ *	3. The sender has fewer buffers than its fixed share of the pool.
+ *	4. The share has more free buffers than the flow has. So a sender's destinations divide its
+ *	   share as all destinations divide the pool.
+ *
+ * Condition 4 also applies to the router credits of a sender. Because of the conditions, a slow
+ * destination does not stop other destinations. A slow sender does not stop other senders to the
+ * same destination.
  */
 #include "base/base.h"
 #include "shard/shard.h"
@@ -18,7 +24,7 @@
 #include "receive/receive.h"
 #include "router/router.h"
 
-/* number of buffers that a sender may have at any value of router_share */
+/* minimum of the buffers that a sender may have, used if router_share results in fewer */
 #define SENDER_LEAST	8U
 #define SCAN_MAX	64U	/* number of flows that are checked under one hold of the lock */
 
@@ -235,8 +241,8 @@ static void fwd_move(struct lnet_fwd *fwd, enum lnet_rx_state to)
 }
 
 /*
- * True if the message may be too large to be read aside. Such a message stops its connection while
- * it waits.
+ * True if the message may be too large for the driver to read it into separate memory while it
+ * waits. Until such a message has a buffer, the driver reads nothing more from the connection.
  */
 static bool fwd_is_large(const struct lnet_fwd *fwd)
 {
@@ -482,9 +488,9 @@ static void check_next(struct lnet_pass *p, struct lnet_rtr_pool *pool, unsigned
 }
 
 /*
- * Checks at most SCAN_MAX flows that wait for a buffer. A sender can create many flows by naming
- * many destinations, so the timer checks the other flows. Flows that were not checked after the
- * last release precede the flows that were.
+ * Checks at most SCAN_MAX flows that wait for a buffer, because a sender can create many flows by
+ * naming many destinations. The timer checks the remaining flows. When a buffer is released, flows
+ * that were not checked since the last release are checked before the others.
  */
 static void flows_check(struct lnet_pass *p, struct lnet_rtr_shard *rs, unsigned int cls)
 {
@@ -494,8 +500,8 @@ static void flows_check(struct lnet_pass *p, struct lnet_rtr_shard *rs, unsigned
 	for (nr = 0; nr < SCAN_MAX && !list_empty(&pool->turn); nr++)
 		check_next(p, pool, cls);
 	/*
-	 * A timer that is due must not be set to a later time, because buffers are released more
-	 * often than the timer ticks.
+	 * If the timer is already due, it must not be set again. Buffers are released more often
+	 * than timers run, so each release would postpone the timer.
 	 */
 	if (!list_empty(&pool->turn) &&
 	    (list_empty(&rs->timer.link) || rs->timer.when_ns > p->now_ns))
@@ -525,9 +531,9 @@ void lnet_rtr_wake(struct lnet_pass *p, struct lnet_rtr_shard *rs)
 }
 
 /*
- * Returns the first message of a queue of @from that may have a credit. The loop skips only queues
- * whose destinations have messages with credits. So it skips at most as many queues as there are
- * such messages.
+ * Returns the first message of a queue of @from that may have a credit; NULL: none. A message may
+ * be refused a credit only if other messages to its destination have credits. So the loop skips at
+ * most as many queues as there are messages with credits.
  */
 static struct lnet_fwd *next_for_credit(const struct lnet_peer_ni *from, bool large)
 {

@@ -44,10 +44,12 @@ static struct lnet_fwd *fwd_new(struct lnet *ln, struct lnet_rx *rx, const struc
 }
 
 /*
- * No lock held. Writes to @sender the NID of the peer whose share of the buffers @rx uses. This is
- * the peer at the address that sent @rx, because a peer may claim NIDs of other addresses. If the
- * address is that of rx->from, @sender is the NID of rx->from. Else @sender is the primary NID of
- * the peer at the address, or the address if there is no such peer.
+ * No lock held. Writes to @sender the NID of the peer whose share of the buffers @rx uses. A peer
+ * may claim NIDs of other hosts, so the network address of the sender decides. The driver converts
+ * this address to a NID.
+ *
+ * If this NID is that of rx->from, @sender is this NID. If a peer has this NID, @sender is the
+ * primary NID of the peer. Otherwise @sender is the NID of the address.
  */
 static void sender_of(struct lnet_pass *p, const struct lnet_rx *rx, struct lnet_nid *sender)
 {

@@ -20,8 +20,8 @@ void lnet_forward_receive(struct lnet_pass *p, struct lnet_rx *rx);
 /* Frees rx->fwd. */
 void lnet_forward_free(struct lnet_rx *rx);
 /*
- * [any lock] True if messages of other senders wait for a buffer of this size. Only messages to the
- * same destination count, unless less than half of these buffers are free.
+ * [any lock] True if messages of other senders wait for a buffer of the size that @rx needs. If at
+ * least half of these buffers are free, only messages to the destination of @rx count.
  */
 bool lnet_forward_is_wanted(const struct lnet_rx *rx);
 /* [sh] If the destination NID fails, @op may use another NID of the peer. */
@@ -118,9 +118,9 @@ void lnet_router_resize(struct lnet *ln);
 void lnet_router_credits(struct lnet *ln);
 /* Frees the buffers, after all operations have ended. */
 void lnet_router_fini(struct lnet *ln);
-/* Returns the state; DISABLED if this node never was a router. */
+/* Returns the routing state of this node; DISABLED if the node never was a router. */
 enum lnet_router_state lnet_router_state(const struct lnet *ln);
-/* Returns the state as a number of stock LNet. */
+/* Returns the routing state, as the number by which stock LNet reports this state. */
 u32 lnet_router_state_nr(const struct lnet *ln);
 /* Reports the use of the buffers. Takes the lock of @shard. 0, -ENOENT: there are no buffers. */
 int lnet_router_view(struct lnet *ln, unsigned int shard, struct lnet_rtr_view v[LNET_NR_RTR]);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Switches routing on and off, with a settling time in which other nodes detect the change. Resizes
- * the buffers, and reports interfaces that no node pings as down.
+ * Switches routing on and off. After each switch, a settling time passes, in which other nodes
+ * detect the change. Resizes the buffers. If no node pings the interfaces on a net, reports these
+ * interfaces as down.
  */
 #include "base/base.h"
 #include "shard/shard.h"
@@ -12,7 +13,7 @@
 #define LOOK_NS		NSEC_PER_SEC	/* between two periodic checks */
 #define SOON_NS		NSEC_PER_MSEC	/* pause if cfg_mutex is held */
 #define TRIM_NS		(NSEC_PER_SEC / 2)	/* least time between two trims */
-/* maximum of memory that a trim releases, per size of buffers */
+/* maximum bytes of buffers of one size that one call of trim() releases */
 #define TRIM_BYTES	(128U << 20)
 /* number of settling times after which routing ends in any case */
 #define STOP_TIMES	3
@@ -35,7 +36,8 @@ static void router_set_state(struct lnet *ln, enum lnet_router_state to)
 	WRITE_ONCE(r->state, to);
 	r->since_ns = ln->env->ops->now_ns(ln->env);
 	lnet_ping_advertise(ln);
-	lnet_push_all(ln, true);	/* so nodes detect the change before their next check */
+	/* notifies other nodes now, before their next periodic check of this node */
+	lnet_push_all(ln, true);
 }
 
 /*
@@ -337,7 +339,10 @@ static u64 last_ping_ns(struct lnet *ln, u32 net)
 	return last_ns;
 }
 
-/* cfg_mutex held. Reports interfaces on nets without pings as down, as stock LNet does. */
+/*
+ * cfg_mutex held. If no interface on a net has been pinged for the settling time, reports the
+ * interfaces on this net as down, as stock LNet does.
+ */
 static void look_at_nis(struct lnet *ln, u64 now_ns)
 {
 	struct lnet_ni *ni;
