@@ -51,10 +51,16 @@ struct con_node {
 	u32 refs;			/* held by groups and requests */
 	u8 state;			/* enum con_node_state */
 	bool pinged;			/* a keepalive request is in flight */
-	u32 mark;			/* number of the last list in con_stock.c with this node */
+	/*
+	 * number of the last list that contains this node; con_stock.c builds and numbers such
+	 * lists
+	 */
+	u32 mark;
 	u64 heard_ns;			/* time of the node's last reply in this session */
-	u64 epoch;			/* last epoch that the node reported; 0: none */
-	u32 lease;			/* seconds, as the node reported */
+	/* number of the node's current session, as the node last reported it; 0: none */
+	u64 epoch;
+	/* lease of that session in seconds, as the node reported it */
+	u32 lease;
 	/*
 	 * The session that the node reported. If the name is missing, the console queries it later.
 	 */
@@ -91,7 +97,7 @@ struct con_test {
 	struct lst_bytes_param bytes;
 	struct con_group *from, *to;
 	bool stop_onerr;
-	/* plan of a drill, else NULL; its list of nodes is not used */
+	/* plan of the test if it is a drill (drill.h), else NULL; the member `run' is not used */
 	struct lst_plan *plan;
 	struct con_map *map;		/* of LST_MAP_LISTED, else NULL */
 	u32 key;			/* unique among the tests of a session */
@@ -112,7 +118,8 @@ struct con_session {
 	u64 generation;
 	char name[LST_NAME];
 	u32 key, timeout, feats, nr_nodes;
-	u32 lease;			/* seconds that a node stays without a console message */
+	/* seconds that a node stays in the session without a message from the console */
+	u32 lease;
 	bool force;			/* this session takes over nodes of other sessions */
 	u64 used_ns, pinger_ns;
 	u64 next_bid;
@@ -149,7 +156,11 @@ struct con_cmd {
 	u32 nr_asked, nr_left;
 	u32 round;			/* of clock measurements */
 	u64 step_ns, slowest_ns;	/* start of the last step; duration of the slowest step */
-	int (*next)(struct con_cmd *cmd);	/* called with the lock; returns like a verb */
+	/*
+	 * next step; called with the lock; returns as the functions of verbs.def: 0, -errno, or
+	 * -EINPROGRESS
+	 */
+	int (*next)(struct con_cmd *cmd);
 };
 
 /* ---- con.c ----------------------------------------------------------------------------------- */
@@ -170,10 +181,14 @@ static inline const char *con_text(const struct con_cmd *cmd, const char *name)
  * 0 or -EINVAL.
  */
 int con_number(const struct con_cmd *cmd, const char *name, s64 lo, s64 hi, s64 *value);
-/* Appends to the reply. */
+/*
+ * Appends text to the reply. If the caller reads a binary reply from memory (stock.h), does
+ * nothing.
+ */
 void con_say(struct con_cmd *cmd, const char *fmt, ...) __printf(2, 3);
 /*
- * As con_say(), but for callers with a reply in memory (stock.h). con_say() ignores such callers.
+ * Appends @data to the reply if the caller reads a binary reply from memory (stock.h). Otherwise
+ * does nothing.
  */
 void con_put(struct con_cmd *cmd, const void *data, u32 len);
 
@@ -234,8 +249,8 @@ int con_test_link(struct con_cmd *cmd, struct con_batch *batch, struct con_test 
 struct con_test *con_test_last(struct con_cmd *cmd, struct con_batch **batchp);
 
 /*
- * Sends @req once to each active client, or with @server to each active server, of test @index of
- * the batch. @index 0 selects all tests. Returns 0 or -ENOMEM.
+ * Sends @req once to each active client of the selected tests. With @server, sends @req to their
+ * active servers instead. @index selects a test of the batch; 0 selects all. Returns 0 or -ENOMEM.
  */
 int con_batch_ask(struct con_cmd *cmd, struct con_batch *batch, u32 index, bool server,
 		  const struct lst_msg *req);
@@ -256,7 +271,7 @@ static inline u64 con_clock_here(const struct con_clock *clock, u64 there_ns)
 
 /* If the test is a drill, converts its arguments to test->plan. Returns 0, -EINVAL or -ENOMEM. */
 int con_drill_take(struct con_cmd *cmd, struct con_test *test, const char *type);
-/* Sends the last test of the batch to its nodes. Returns like a verb. */
+/* Sends the last test of the batch to its nodes. Returns as the functions of verbs.def. */
 int con_drill_tell(struct con_cmd *cmd);
 const char *con_drill_type(const struct con_test *test);
 void con_drill_say(struct con_cmd *cmd, const struct lst_plan *plan);
@@ -271,8 +286,9 @@ struct lst_run *con_runs_of(const struct con_group *group, u32 *nr);
  */
 int con_map_take(struct con_cmd *cmd, struct con_test *test);
 /*
- * Returns the nodes to which @node sends, or with @back the nodes that send to @node. The result
- * may have no nodes. Stores the numbers of nodes and runs in @p. The caller frees the result with
+ * Returns the nodes to which @node sends, or with @back the nodes that send to @node. The result is
+ * an array of runs: nodes with consecutive addresses. There may be no nodes. Stores the number of
+ * nodes in p->nr_to, and the number of runs in p->nr_runs. The caller frees the result with
  * kfree(). NULL: no memory.
  */
 struct lst_run *con_map_runs(const struct con_map *map, const struct con_node *node, bool back,
@@ -287,11 +303,13 @@ void con_stock_end(struct con_cmd *cmd);
 /* ---- con_tree.c ------------------------------------------------------------------------------ */
 
 /*
- * If the session has a tree, removes the nodes of the tree from the session before the next step.
+ * If the console reaches nodes of the session through a tree (tree.h), removes these nodes from the
+ * session before the next step.
  */
 void con_tree_end(struct con_cmd *cmd);
 /*
- * Does the batch have tests of the tree? A batch cannot have both tests of groups and of the tree.
+ * Does the batch have tests that run on the nodes of the tree? A batch cannot have both such tests
+ * and tests that run on groups.
  */
 bool con_tree_has(const struct con_cmd *cmd, const struct con_batch *batch);
 

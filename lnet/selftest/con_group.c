@@ -92,9 +92,10 @@ static int ask_to_join(struct con_cmd *cmd, struct con_node *node)
 }
 
 /*
- * Sends a second request to nodes that created another session since their last reply. The second
- * request has the epoch that the node reported. So no console takes over a node from a session that
- * the console does not know.
+ * A node rejects a takeover that names an older session epoch. If a node has created another
+ * session since its last reply, it rejects the request and reports the new epoch. Sends such a node
+ * a second request, with the new epoch. So a console takes over a node only from a session that the
+ * console knows.
  */
 static int group_join_retry(struct con_cmd *cmd, int (*next)(struct con_cmd *cmd))
 {
@@ -140,8 +141,9 @@ static int asked(struct con_cmd *cmd)
 }
 
 /*
- * Sends no second request to a node that joined through another group, because nodes count the join
- * requests.
+ * A node counts the join requests of a session, and leaves the session after as many removal
+ * requests. So if a node has already joined through another group, the console sends it no second
+ * join request.
  */
 static int member(struct con_cmd *cmd, struct con_group *group, const struct lnet_process *id)
 {

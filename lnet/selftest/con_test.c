@@ -110,8 +110,9 @@ u32 con_nr_active(const struct con_group *group)
 }
 
 /*
- * Builds the list of servers of client number @client. It has @span servers; each @dist successive
- * clients have the same list.
+ * Builds the list of the servers to which client number @client sends. The list has test->span
+ * servers. It is the same for test->dist successive clients; the next clients have the next
+ * servers.
  */
 static u8 *test_dests_make(const struct con_test *test, u32 client, u32 nr_servers)
 {

@@ -38,7 +38,10 @@ void lst_tree_wave_locked(struct lst_tree *root, const struct lst_wave_cfg *cfg)
 	lst_wave_begin_locked(root);
 }
 
-/* Ends the wave of a command early, because another wave begins. */
+/*
+ * Ends a command's wave early, because another wave begins. A wave is a request that passes down
+ * the tree, and whose results are added up on the way back.
+ */
 static void root_wave_abort(struct lst_tree *root)
 {
 	struct con_cmd *cmd = root->over_arg;
@@ -172,8 +175,8 @@ static int root_join_locked(struct joining *j, struct lst_tree *root)
 	root->beat_ns = min(LST_TREE_BEAT_NS,
 			    max(s->lease, LST_TREE_LEASE_MIN) * NSEC_PER_SEC / 4);
 	/*
-	 * Some nodes may still be in an earlier tree of this session. The new wave numbers are
-	 * higher than those of the earlier tree.
+	 * Some nodes may still be in an earlier tree of this session. The wave numbers of the new
+	 * tree are higher than those of the earlier tree, so that these nodes detect the new waves.
 	 */
 	root->wave.id = lst_now(cmd->st);
 	root->over = root_wave_end;
@@ -297,8 +300,8 @@ bool con_tree_has(const struct con_cmd *cmd, const struct con_batch *batch)
 }
 
 /*
- * Notes the names of a test. A drill in both directions counts as two tests with successive
- * numbers.
+ * Stores the type of a new test and the name of its batch, for each number of the test. A drill in
+ * both directions counts as two tests with successive numbers.
  */
 static void note(struct lst_tree *root, const struct lst_tree_spec *spec, const char *what,
 		 const char *batch)
@@ -332,7 +335,11 @@ int con_tree_test(struct con_cmd *cmd)
 	if (!batch)
 		return -ENOENT;
 	if (!list_empty(&batch->tests))
-		return -EBUSY;		/* nodes find tests of groups by their index */
+		/*
+		 * the batch has tests of groups, which nodes find by the index of the test in the
+		 * batch
+		 */
+		return -EBUSY;
 	if (root->nr_tests == LST_TREE_TESTS_MAX)
 		return -ENOSPC;
 	cfg.body = test_body(cmd, root->nr_tests + 1, batch->bid);

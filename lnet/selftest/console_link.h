@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Programs reach the console of a node through a stream in a Unix socket
- * (utils/lib/selftest_socket.h), or through a device of the kernel. It writes a request with its
- * header, reads the reply with its header, and may then write the next request.
+ * (utils/lib/selftest_socket.h), or through a device of the kernel. A program writes a request with
+ * its header, and reads the reply with its header. Then the program may write the next request.
  */
 #ifndef LNET_SELFTEST_CONSOLE_LINK_H
 #define LNET_SELFTEST_CONSOLE_LINK_H
