@@ -19,17 +19,22 @@ struct lst_drill_dest {
 	struct lnet_process id;
 	struct list_head asked;		/* slots that await a reply, in the order of sending */
 	u64 seq;			/* requests sent so far */
-	struct lst_tally *tally;	/* tally of this server; NULL: one server, or too many */
+	/*
+	 * tally of the requests to this server; NULL: the client has one server or more than
+	 * LST_PAIRS_MAX
+	 */
+	struct lst_tally *tally;
 };
 
 /*
- * A pair of interfaces over which a client received, or may have received, replies and bulk data of
- * a test. The times are those of replies received over the pair. Data that a server fetched counts
- * at the rail of its request. LNet reports health and retransmits of the pair; these include the
- * requests of all users of LNet.
+ * A rail: a pair of interfaces over which a client received replies or bulk data of a test, or
+ * could have received them. The times are those of replies received over the pair. Data that a
+ * server fetched is counted for the pair over which its GET was received. LNet reports health and
+ * retransmits of the pair, which include the requests of all users of LNet.
  */
 struct lst_rail {
-	struct lnet_nid here, there;	/* any: sum of the rails for which the table had no entry */
+	/* LNET_NID_ANY: the entry has the sums of all rails that did not fit into the table */
+	struct lnet_nid here, there;
 	u64 nr_times, sum_ns, min_ns, max_ns, bytes_out, bytes_in;
 	u64 resends;			/* since the test began */
 	/* health at the start of the test, and now; or LST_UNKNOWN */
@@ -59,9 +64,11 @@ enum lst_slot_state {
 
 /*
  * A part of a bulk transfer, as its client offers it to the server. The offer holds a reference to
- * the session. LNet may report the delivery of fetched data long after the reply. In this case the
- * slot detaches the offer (`alone') and continues, because nobody needs the old contents of the
- * memory.
+ * the session.
+ *
+ * LNet may report the delivery of fetched data long after the reply. In this case the slot detaches
+ * the offer (`alone') and continues. Its next request may overwrite the memory, because the server
+ * has already fetched the old contents.
  */
 struct lst_offer {
 	struct lst_slot *slot;
@@ -89,7 +96,7 @@ struct lst_slot {
 	bool begun, answered, failed, spoilt, unlink, unlinking;
 	u32 round;			/* requests begun */
 	u32 nr_open;			/* pending reply, offers, jobs */
-	/* bit n: the request n rounds ago was lost, and its reply was not received late */
+	/* bit n: the request n rounds ago was lost, and no late reply to it has been received */
 	u64 lost;
 	u64 seq, due_ns, start_ns, deadline_ns, over_ns;
 	u64 bulkid;
@@ -130,11 +137,11 @@ struct lst_drill {
 	u32 nr_asked, max_asked;
 	u32 nr_dests, nr_slots;
 	u32 nr_offers;			/* per transfer */
-	/* parts of each server that send one request more than the others */
+	/* number of slots of each server that send one request more than its other slots */
 	u32 rest;
 	struct lst_drill_dest *dest;
 	struct lst_slot *slot;
-	struct lst_job job;		/* client and server: the job checks rails */
+	struct lst_job job;		/* checks the rails of the test, at a client or a server */
 	struct lst_tally tally;
 	struct lst_tally *pair;		/* per destination, or NULL */
 	struct lst_rail rail[LST_RAILS_MAX];
@@ -142,10 +149,10 @@ struct lst_drill {
 	/* server */
 	struct lst_flow to_node, from_node;
 	u64 nr_served;
-	struct list_head hauls;		/* free ones */
-	struct list_head queued;	/* calls waiting for a haul */
-	u32 nr_hauls, max_hauls;	/* number of active hauls: now, and the maximum so far */
-	u32 most_hauls;			/* limit of active hauls; 0: no limit */
+	struct list_head hauls;		/* unused transfers (struct lst_haul) */
+	struct list_head queued;	/* calls that wait for an unused transfer */
+	u32 nr_hauls, max_hauls;	/* transfers in progress: now, and the maximum so far */
+	u32 most_hauls;			/* limit of transfers in progress; 0: no limit */
 	u32 nr_queued;
 	bool meeting;			/* the rails to the node @met are to be checked */
 	struct lnet_nid met;
@@ -178,10 +185,16 @@ static inline bool lst_plan_comes_in(const struct lst_plan *p)
 	return p->what == LST_WHAT_BULK && p->mode != LST_MODE_WRITE;
 }
 
-/* Returns the salt of data sent to the server, or with @in of data received from the server. */
+/*
+ * Returns the salt: a number from which sender and receiver compute the contents of a message.
+ * Without @in, the salt is for data sent to the server; with @in, for data received from the
+ * server.
+ */
 u64 lst_drill_salt(const struct lst_drill *drill, u64 cookie, u32 slot, u32 round, bool in);
 /*
- * Returns the payload of a ping, which follows the numbers. Without a payload, the memory is NULL.
+ * Returns the payload of the ping message of @len bytes at @mem: all bytes after the first
+ * LST_MSG_SIZE bytes, which are numbers. If @len is at most LST_MSG_SIZE, the payload is empty and
+ * has no parts.
  */
 struct lst_store lst_ping_store(struct lnet_frag *frag, u8 *mem, u32 len);
 void lst_drill_found(struct lst_drill *drill, const struct lst_bad *bad, u64 seq,
@@ -196,8 +209,8 @@ void lst_drill_found(struct lst_drill *drill, const struct lst_bad *bad, u64 seq
 int lst_drill_make(struct lst_test *test, struct lst *st, const struct lst_sid *sid,
 		   struct lst_plan *plan);
 /*
- * Adds a test to the session of @call, which need not be a request. Returns the status of the
- * reply. May sleep.
+ * Adds a test to the session of @call: a received request, or a struct that lst_tree_call() made
+ * for a wave. Returns the status of the reply. May sleep.
  */
 u32 lst_drill_add(struct lst_call *call, struct lst_plan *plan);
 void lst_drill_free(struct lst_drill *drill);
@@ -265,8 +278,12 @@ void lst_hauls_stop_locked(struct lst_drill *drill);	/* rejects queued calls */
  * The report begins with the tally record. Then numbers of eight bytes follow, little endian:
  *	requests in flight, their maximum, requests served, bytes;
  *	first and last time of the data in both directions;
- *	number of findings, and offset, length and sequence number of the first finding;
- *	the interfaces of the first finding (20 bytes each), and its destination (20 bytes, or any).
+ *	number of times that wrong data was found; for the first time, offset and length of the
+ *	wrong bytes, and sequence number of the request.
+ *
+ * Then three NIDs of 20 bytes each follow: two for the interfaces over which this wrong data was
+ * received, and one for the server. LNET_NID_ANY means that the report is about all servers.
+ *
  * The number of rails (eight bytes) and the rails begin at LST_TALLY_RAILS.
  */
 #define LST_TALLY_NUMBERS	(13 * 8U)

@@ -6,9 +6,9 @@
 #include "plat.h"
 
 /*
- * Allocates memory for payloads. The memory is zeroed, so that old data is not sent. The function
- * writes to it, because pages never written share one page that is always in the cache. The caller
- * frees the memory with kvfree(). NULL: no memory.
+ * Allocates memory for payloads, and writes zeros to it. So no old data is sent. Pages that were
+ * never written would share one page, which is always in the cache and would distort measurements.
+ * The caller frees the memory with kvfree(). NULL: no memory.
  */
 static inline void *lst_memory(size_t size)
 {

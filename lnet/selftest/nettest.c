@@ -103,8 +103,8 @@ static u64 probe_at(const struct nettest *nt)
 }
 
 /*
- * Probes all other nodes in turn. A node may wait, through other nodes, for a failed node that
- * never sends to it.
+ * Sends a probe to all other nodes in turn, to detect failed nodes. A failed node may stop this
+ * node although it never sends to this node: other nodes between them wait for the failed node.
  */
 static void nettest_probe(struct nettest *nt)
 {
@@ -144,9 +144,9 @@ static bool resend(struct nettest *nt)
 }
 
 /*
- * Does a step of the barrier. Returns true if it sent a signal, for which it released the lock, or
- * if it ended a round. After the last round, nt->round is nr_rounds. Returns false if the node
- * waits for a signal.
+ * Does one step of the barrier. If the signal of the round was not sent, releases the lock, sends
+ * it, and returns true. If another node's signal is missing, returns false. Otherwise ends the
+ * round, and returns true. After the last round, nt->round is nr_rounds.
  */
 static bool barrier_step(struct nettest *nt)
 {
@@ -382,9 +382,9 @@ static void record_send(struct nettest *nt)
 }
 
 /*
- * Node 0 waits for all records; another node waits for the ACK of its record. After the last
- * measure a node also waits for the ACKs of all its messages, because LNet may have to retransmit
- * them.
+ * A measure has ended: node 0 waits for the records (results) of all nodes. Each other node waits
+ * for the ACK of its record. After the last measure, a node also waits for the ACKs of all its
+ * messages, because LNet may have to retransmit them.
  */
 static bool gather_step(struct nettest *nt) __must_hold(&nt->lock)
 {
@@ -472,7 +472,10 @@ static bool nettest_step(struct nettest *nt)
 		return false;
 	if (resend(nt))
 		return true;
-	/* Sends one message of noise, and then does one other step. */
+	/*
+	 * Sends one message of noise, which loads the network during a measure. Then does one other
+	 * step.
+	 */
 	noisy = nettest_noise_step(nt);
 	return step_state(nt) || noisy;
 }
@@ -594,7 +597,8 @@ u64 nettest_work(struct nettest *nt)
 	if (all_were_here(nt) && now >= probe_at(nt))
 		nettest_probe(nt);
 	/*
-	 * The second count in nr_inside keeps the run from being freed before `next' is computed.
+	 * This thread counts twice in nr_inside. So the first nettest_leave() does not free the run
+	 * before `next' is computed.
 	 */
 	nt->nr_inside++;
 	nettest_leave(nt);

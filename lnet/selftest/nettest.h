@@ -3,7 +3,7 @@
  * NETTEST: nodes exchange messages in a topology, all at one time, and measure the duration.
  *
  *	nettest.def		topologies, patterns, states
- *	nettest_plan.c		channels of a topology, sequence of measures
+ *	nettest_plan.c		channels (pairs of neighbours) of a topology, sequence of measures
  *	nettest.c		a node of a run: barrier, exchange, barrier, repeated
  *	nettest_io.c		memory, requests and events of a node
  *	nettest_noise.c		pairs of nodes that load the network during measures
@@ -11,12 +11,16 @@
  *	nettest_record.c	results of a node, as bytes
  *
  * One iteration is: barrier, t0, exchange, barrier, t1. A message is a PUT with ACK into prepared
- * memory. For each neighbour, a node has a buffer to send from and a buffer to receive into. A node
- * sends after it has left the barrier before the exchange, so its target has entered that barrier.
- * The target enters a barrier after it has checked the messages of the previous exchange. So no
- * message overwrites a message that is still needed. In round k of a barrier, node i signals node
- * i + 2^k. No node leaves a barrier before all nodes have entered it. So a node receives signals of
- * at most two barriers, the current one and the next.
+ * memory. For each neighbour, a node has a buffer to send from and a buffer to receive into.
+ *
+ * No message overwrites a message that is still needed. A node enters a barrier after it has
+ * checked the messages of the previous exchange. It sends the next messages after it has left this
+ * barrier. No node leaves a barrier before all nodes have entered it. So each target has checked
+ * its old messages before a node sends new ones.
+ *
+ * In round k of a barrier, node i signals node i + 2^k. Because all nodes must enter a barrier, no
+ * node can be more than one barrier ahead of another. So a node receives signals of at most two
+ * barriers, the current one and the next.
  *
  * The engine uses only the public API and never waits. Nodes are numbered 0 to nr - 1.
  */
@@ -80,7 +84,10 @@ enum nettest_topo nettest_topo_of(enum nettest_pattern pattern);
 bool nettest_two_way(enum nettest_pattern pattern);
 const char *nettest_title(enum nettest_pattern pattern);
 
-/* The plan of a run, equal at all nodes: measures with lengths from least to most, all repeated. */
+/*
+ * The plan of a run, equal at all nodes. A measure is one pattern with messages of one length. The
+ * lengths increase from @least to @most. The sequence of all measures is executed @repeats times.
+ */
 struct nettest_plan {
 	u32 least, most;		/* bytes */
 	u32 step;			/* bytes to add to the length, if @factor is 0 */
@@ -122,7 +129,10 @@ u32 nettest_plan_lens(const struct nettest_plan *plan);	/* number of lengths */
 bool nettest_plan_at(const struct nettest_plan *plan, u32 index, struct nettest_measure *m);
 /* Returns the index of the measure of a pattern. @len_ix counts lengths from 0. */
 u32 nettest_plan_index(const struct nettest_plan *plan, u32 repeat, u32 len_ix, u32 pattern);
-/* Returns the index after the last measure of a row of the table. */
+/*
+ * Returns the index after the last measure of one repeat and one length. These measures are a row
+ * of the table of results.
+ */
 u32 nettest_plan_row_end(const struct nettest_plan *plan, u32 repeat, u32 len_ix);
 u32 nettest_plan_nr(const struct nettest_plan *plan);
 
@@ -148,8 +158,8 @@ struct nettest_cfg {
 	void (*ended)(struct nettest *nt, int status);	/* once */
 	void (*arm)(struct nettest *nt);	/* requests an earlier nettest_work() */
 	/*
-	 * Called once, after all other functions: the run has stopped. The callback may free the
-	 * run.
+	 * Called once, as the last callback, when the run has stopped and LNet has released all
+	 * memory. The callback may free the run.
 	 */
 	void (*gone)(struct nettest *nt);
 };
@@ -160,8 +170,9 @@ struct nettest_cfg {
  */
 int nettest_create(struct nettest **ntp, const struct nettest_cfg *cfg);
 /*
- * Starts the run at this node. Other nodes may start earlier, but only after this node was created.
- * @nodes contains all nodes, by number; the function copies it.
+ * Starts the run at this node. Another node may start the run earlier, but not before
+ * nettest_create() has returned at this node. @nodes contains all nodes, by number; the function
+ * copies it.
  */
 void nettest_start(struct nettest *nt, const struct lnet_process *nodes);
 /* Does the work that is due. Returns the time at which the caller calls the function again. */

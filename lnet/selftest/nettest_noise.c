@@ -74,8 +74,9 @@ bool nettest_noise_over(const struct nettest *nt)
 }
 
 /*
- * Clears the count of the next measure. The count of the current measure was cleared before,
- * because the partner may already send messages of this measure.
+ * Clears the number of noise bytes received in the next measure. The number for the current measure
+ * was cleared when the previous measure began, because the partner may already send noise for the
+ * current measure.
  */
 void nettest_noise_begin(struct nettest *nt)
 {

@@ -13,8 +13,8 @@ void nettest_record_make(struct nettest *nt)
 	u32 i, len;
 
 	/*
-	 * These fields count iterations. No iteration is lost, because otherwise the node makes no
-	 * record.
+	 * The record reports completed iterations as sent and as received messages. Both numbers
+	 * are equal: if a message is lost, the node makes no record.
 	 */
 	t->c[LST_T_sent] = t->c[LST_T_received] = t->nr_times;
 	t->c[LST_T_bytes_out] = t->c[LST_T_bytes_in] = (u64)nt->nr_linked * nt->m.len * t->nr_times;

@@ -156,8 +156,8 @@ void nettest_memory_unlink(struct nettest *nt);	/* no lock held */
 void nettest_memory_free(struct nettest *nt);
 int nettest_put(struct nettest *nt, const struct nettest_put *put);	/* no lock held; counted */
 /*
- * First call of each event handler: takes the lock, and notes released memory. Events with @aside
- * are no progress.
+ * Each event handler calls this function first. Takes the lock, and notes memory that LNet has
+ * released. With @aside, the event does not count as progress of the run.
  */
 void nettest_enter_event(struct nettest *nt, const struct lnet_event *ev, bool aside)
 	__acquires(&nt->lock);

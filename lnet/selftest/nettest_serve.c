@@ -164,7 +164,10 @@ static void kick_locked(struct lst_nettest *n)
 		lst_queue_locked(n->st, &n->job, act_run);
 }
 
-/* Removes a run that nobody uses from all lists. True: a queued job frees the run. */
+/*
+ * If no thread or job uses the run, removes the run from all lists, and queues a job that frees it.
+ * True: the job was queued.
+ */
 static bool nettest_remove_locked(struct lst_nettest *n)
 {
 	struct lst_session *s = n->st->session;
@@ -257,8 +260,8 @@ static void on_ended(struct nettest *nt, int status)
 }
 
 /*
- * The engine calls this function when the run has stopped. If the job made the call to the engine,
- * the job frees the run.
+ * The engine calls this function when the run has stopped. If act_run() called the engine,
+ * act_run() causes the run to be freed after the engine has returned. Otherwise this function does.
  */
 static void on_nettest_gone(struct nettest *nt)
 {

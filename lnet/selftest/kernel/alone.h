@@ -19,8 +19,8 @@ struct lst_alone {
 };
 
 /*
- * Runs bulk at the node of the first network namespace until lst_alone_end(). May sleep. Returns 0
- * or -errno.
+ * Runs a bulk test until lst_alone_end(), at the LNet node of the initial network namespace. May
+ * sleep. Returns 0 or -errno.
  */
 int lst_alone_begin(const struct lst_alone *alone);
 void lst_alone_end(const struct lst_alone *alone);

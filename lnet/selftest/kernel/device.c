@@ -50,8 +50,8 @@ static void on_door_done(struct lst_command *cmd)
 }
 
 /*
- * If the caller may change the namespace, starts the self-test service and the LNet instance of the
- * namespace.
+ * If the caller has the permission to configure the namespace (CAP_NET_ADMIN), starts the self-test
+ * service and the LNet instance of the namespace.
  */
 static int service_open(struct net *net)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The generic netlink family of stock's lst. It creates, shows and ends sessions, and shows groups.
- * The key of a session is the netlink port of the caller. The features of a session are the version
- * of the request.
+ * The netlink port of the caller becomes the key of the session. The version number in the request
+ * becomes the features of the session.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -226,7 +226,8 @@ static int on_groups_start(struct netlink_callback *cb)
 	}
 	if (rc || !nr)
 		kfree(filter);
-	if (rc == -ESRCH || rc == -ENOENT) {	/* stock reports both errors as "no groups" */
+	/* stock reports -ESRCH as well as -ENOENT as "no groups" */
+	if (rc == -ESRCH || rc == -ENOENT) {
 		NL_SET_ERR_MSG(cb->extack, "No groups found");
 		rc = -ENOENT;
 	}
@@ -283,8 +284,8 @@ static const struct genl_ops operations[] = {
 };
 
 /*
- * Multicast groups to which no messages are sent. Stock's tool looks for a group that has the name
- * of a document's top key.
+ * Multicast groups to which no messages are sent. Stock's tool sends YAML documents. For the top
+ * key of a document, the tool searches for a multicast group with this name.
  */
 static const struct genl_multicast_group groups[] = {
 	{ .name = "sessions" }, { .name = "groups" },
