@@ -18,8 +18,8 @@ enum lst_what { LST_WHAT_PING = 1, LST_WHAT_BULK };
 enum lst_mode { LST_MODE_READ = 1, LST_MODE_WRITE, LST_MODE_BACK, LST_MODE_BOTH };
 enum lst_verify { LST_VERIFY_NONE = 1, LST_VERIFY_SIMPLE, LST_VERIFY_CRC32C, LST_VERIFY_FULL };
 /*
- * The map defines to which servers client i sends. There are n clients, and servers 0 to m - 1. If
- * clients and servers are one group, no node sends to itself.
+ * The map defines to which servers client i sends. There are clients 0 to n - 1, and servers 0 to
+ * m - 1. If clients and servers are one group, no node sends to itself.
  *
  * SPREAD	the first `dist' clients send to the first `span' servers, the next clients to the
  *		next servers
@@ -29,7 +29,8 @@ enum lst_verify { LST_VERIFY_NONE = 1, LST_VERIFY_SIMPLE, LST_VERIFY_CRC32C, LST
  * RING		i to i + 1 mod m
  * STAR		the first node to all other nodes; with `ways=2' these also to the first
  * CHAOS	i to all nodes after i, so each two nodes are one pair
- * PERMUTATION	each client to one server, by `seed'; with as many servers, each has one client
+ * PERMUTATION	each client to one server, selected by `seed'; if there are as many servers as
+ *		clients, each server has one client
  * INCAST	all clients to the first server
  * LISTED	to all servers that the client's plan lists; the list may be empty
  */
@@ -52,8 +53,13 @@ struct lst_plan {
 #undef WORD
 #undef PLAN
 	u32 nr_runs;
-	struct lst_run *run;		/* nodes of the other group, in order; free with kvfree() */
-	const struct lst_ranges *ranges;	/* replaces @run while a test is created */
+	/* the servers if this node is a client, else the clients, in order; free with kvfree() */
+	struct lst_run *run;
+	/*
+	 * while a test of a tree is created: the same nodes as ranges of NIDs, used in place of
+	 * @run
+	 */
+	const struct lst_ranges *ranges;
 };
 
 /* A WORD of plan.def. */
@@ -85,8 +91,9 @@ void lst_runs_add(struct lst_run *run, u32 *nr, const struct lnet_process *id);
 bool lst_runs_at(const struct lst_run *run, u32 nr, u32 ix, struct lnet_process *id);
 
 /*
- * Iterates over the nodes to which this node sends. Returns an index in the other group; U32_MAX:
- * no more. *@pos is 0 at first. Each node computes the same result.
+ * Iterates over the nodes to which this node sends. Returns the index of the next such node among
+ * the nodes of p->run; U32_MAX: no more. *@pos is 0 at first. All nodes compute the same map, so
+ * both nodes of a pair agree on it.
  */
 u32 lst_map_next(const struct lst_plan *p, u32 *pos);
 

@@ -3,7 +3,10 @@
 #include "drill.h"
 #include "tree.h"
 
-/* Is @name also an argument of stock's tests, in groups or in trees? */
+/*
+ * Is @name also an argument of the tests that stock nodes have (ping and brw)? Such tests may run
+ * on groups or on trees.
+ */
 static bool is_common(const char *name)
 {
 	static const char *const common[] = { "loop", "concur", "dist", "span", "stop_onerr",

@@ -37,8 +37,8 @@ struct lst_memory;
 
 struct lst_host {
 	/*
-	 * Requests an earlier call of lst_work(). Called by any thread, also in handlers, without a
-	 * lock.
+	 * Requests a call of lst_work() at an earlier time than planned. Any thread may call arm(),
+	 * also in a handler. The caller holds no lock.
 	 */
 	void (*arm)(struct lst_host *host);
 };

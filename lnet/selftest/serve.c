@@ -241,8 +241,8 @@ static struct lst_share *share_of_locked(struct lst *st, const struct lnet_nid *
 }
 
 /*
- * May the sender of @share have a further call? True if its calls are fewer than the free calls, or
- * fewer than LST_CALLS_FEW.
+ * May the sender of @share have a further call? True if its number of calls is below LST_CALLS_FEW,
+ * or below the number of calls that the node can still accept.
  */
 static bool may_call(const struct lst *st, const struct lst_share *share)
 {
@@ -292,8 +292,9 @@ static void bulk_want_locked(struct lst_call *call)
 }
 
 /*
- * Returns the memory of @call, and starts at most one waiting call of each share, round-robin. If
- * further calls could start, there is still a call with memory. The end of that call starts them.
+ * Returns the memory of @call, and starts at most one waiting call of each share, round-robin. A
+ * share may have further waiting calls that could start. In this case another call still has
+ * memory. When that call ends, it returns its memory, and this function runs again.
  */
 static void bulk_return_locked(struct lst_call *call)
 {
@@ -665,7 +666,10 @@ static void on_drill(const struct lnet_event *ev)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* Begins to stop. Calls with a reply in progress end without further action. */
+/*
+ * Begins to stop: unlinks the buffers for requests. This function does nothing for calls whose
+ * reply is being sent, because such calls end when the reply ends.
+ */
 void lst_serve_stop_locked(struct lst *st)
 {
 	unsigned int i;

@@ -23,9 +23,11 @@
 #define LST_LEASE		100U		/* default lease in seconds */
 #define LST_LEASE_MIN		4U
 #define LST_LEASE_MAX		3600U
-#define LST_FENCED_MAX		16U		/* sessions whose takeover the node remembers */
+/* maximum sessions that the node remembers as taken over by another console */
+#define LST_FENCED_MAX		16U
 #define LST_CALLS_MAX		8192U		/* maximum requests of other nodes being served */
-#define LST_CALLS_FEW		32U		/* calls per sender even at LST_CALLS_MAX */
+/* calls that each sender may have even if LST_CALLS_MAX calls are being served */
+#define LST_CALLS_FEW		32U
 #define LST_BULK_MAX		(256ULL << 20)	/* maximum bytes of bulk memory of all calls */
 #define LST_BULK_SHARE		(64ULL << 20)	/* maximum bytes of bulk memory per sender */
 #define LST_SENDERS_MAX		64U		/* number of shares; other senders use the last */
@@ -73,7 +75,7 @@ struct lst {
 	spinlock_t lock;
 	struct list_head jobs;
 	struct list_head rpcs;		/* in flight, by deadline */
-	struct list_head ending;	/* failed requests that have not ended */
+	struct list_head ending;	/* failed requests whose memory LNet has not released yet */
 	struct list_head calls;		/* being served */
 	struct list_head paused;	/* units, by resume time */
 	struct list_head drills;
@@ -168,7 +170,10 @@ struct lst_out {
 struct lst_rpc_md {
 	struct lst *st;
 	struct lst_rpc *rpc;		/* NULL: it has ended */
-	/* session that an allocated struct references, else NULL */
+	/*
+	 * if this struct was allocated separately from its request: the session that it references;
+	 * else NULL
+	 */
 	struct lst_session *session;
 	enum lst_md_kind kind;
 	lnet_md_t md;
@@ -183,7 +188,10 @@ struct lst_rpc {
 	struct lnet_process target;
 	u64 rpyid, bulkid;
 	u64 start_ns, end_ns, deadline_ns;
-	/* The caller's memory, to which others may put or from which they may get. NULL: none. */
+	/*
+	 * Memory of the caller, into which other nodes may put or from which they may get. NULL:
+	 * none.
+	 */
 	void *bulk;
 	u32 bulk_len, bulk_options;	/* LNET_MD_OP_PUT or LNET_MD_OP_GET */
 	/*
@@ -247,8 +255,9 @@ struct lst_call {
 	const u8 *raw;			/* bytes of the request; valid while it is served */
 	bool echo;			/* @bulk is the reply */
 	/*
-	 * Called without the lock; both may be NULL. bulk_prepare() is called before the transfer,
-	 * and returns 0, or < 0: no reply is sent.
+	 * bulk_prepare() and bulk_done() are called without the lock; both may be NULL.
+	 * bulk_prepare() is called before the transfer. It returns 0, or < 0 if no reply is to be
+	 * sent. bulk_done() is called after this node has fetched the data.
 	 */
 	int (*bulk_prepare)(struct lst_call *call);
 	void (*bulk_done)(struct lst_call *call);	/* after a fetch */
@@ -451,7 +460,7 @@ extern const struct lst_test_ops lst_ping_ops, lst_brw_ops;
 /* ---- pattern.c: contents of bulk memory ------------------------------------------------------ */
 
 void lst_pattern_fill(u8 *mem, u32 len, enum lst_check check);
-/* Writes a value that is never sent to all positions that are checked. */
+/* At each position that lst_pattern_good() checks, writes a value that no node sends. */
 void lst_pattern_poison(u8 *mem, u32 len, enum lst_check check);
 /* @swapped: the byte order of the sender differs */
 bool lst_pattern_good(const u8 *mem, u32 len, enum lst_check check, bool swapped);

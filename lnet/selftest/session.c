@@ -318,9 +318,10 @@ static void refused_log(const struct lst_call *call)
 }
 
 /*
- * Nodes of a session send test traffic to this node although they are no consoles. So test traffic
- * needs a session, but no sender in the list of consoles. A reply that rejects a request names no
- * session.
+ * Nodes of a session send test traffic to each other, although they are not in the list of
+ * consoles. So if this node has a session or no list of consoles, it accepts test traffic of any
+ * sender. It accepts other requests only from consoles. A reply that rejects a request has no
+ * session ID.
  */
 u32 lst_session_allows_locked(struct lst_call *call, u32 service)
 {

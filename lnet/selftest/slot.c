@@ -24,8 +24,9 @@ static bool counts(const struct lst_slot *slot)
 }
 
 /*
- * Returns the number of requests of a slot in each run. If the division leaves a remainder, the
- * first parts of a server send one request more.
+ * Returns the number of requests that @slot sends in each run of the test. The requests to a server
+ * are divided among its slots. If the division leaves a remainder, the first slots of each server
+ * send one request more.
  */
 static u64 nr_rounds(const struct lst_slot *slot)
 {
@@ -339,7 +340,11 @@ void lst_drill_answer_locked(struct lst *st, const struct lnet_event *ev,
 	}
 	slot->spoilt |= !is_echo(slot, rpy, mem, ev->mlength);
 	if (rpy->status)
-		slot_unlink_locked(slot);	/* the server does not access further parts */
+		/*
+		 * the reply reports an error, so the server does not access the memory of this
+		 * request any more
+		 */
+		slot_unlink_locked(slot);
 	else
 		lst_offers_leave_locked(slot);
 	lst_slot_put_locked(slot);

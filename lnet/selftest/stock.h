@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Requests of stock's lst. Their arguments are converted to a command to the console, and the reply
- * is written into the caller's memory. Two functions access that memory, so this code needs no
- * kernel.
+ * Requests of stock's lst. This code converts the arguments of a request to a command to the
+ * console, and writes the reply into the caller's memory. It accesses that memory only through the
+ * two functions of struct lst_stock_caller, so it also runs outside of a kernel.
  */
 #ifndef LNET_SELFTEST_STOCK_H
 #define LNET_SELFTEST_STOCK_H

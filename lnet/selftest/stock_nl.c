@@ -53,7 +53,10 @@ static bool attr_text(const struct attr *a, char text[LST_NAME])
 	return true;
 }
 
-/* Is @text a value? Data after the end of a document is not. */
+/*
+ * Is @text a value of the YAML document? Empty text is not a value. Text that begins with "..."
+ * marks the end of the document, and is not a value.
+ */
 static bool is_value(const char *text)
 {
 	return text[0] && strncmp(text, "...", 3);

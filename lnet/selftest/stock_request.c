@@ -204,7 +204,10 @@ static void take_list(struct lst_stock *s)
 		s->rc = -EINVAL;
 }
 
-/* A request that lists nodes (@nodes_at is not 0) needs all three addresses. */
+/*
+ * If a request asks for a list of nodes (@nodes_at is not 0), the addresses @index_at and @room_at
+ * must also be set.
+ */
 static void check_nodes(struct lst_stock *s, u64 index_at, u64 room_at, u64 nodes_at)
 {
 	if (!s->rc && nodes_at && (!index_at || !room_at))
@@ -364,7 +367,9 @@ int lst_stock_take(struct lst_stock *s, const struct lst_stock_caller *caller, u
 	if (s->rc)
 		return s->rc;
 	lst_stock_verb(s, o->verb);
-	/* the words of all other operations begin with the key */
+	/*
+	 * except for SESSION_INFO, the arguments of the command begin with the key of the session
+	 */
 	if (op != LNET_LST_SESSION_INFO)
 		lst_stock_word(s, "key", "%u", (u32)s->args.session_end.key);
 	o->take(s);

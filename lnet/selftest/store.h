@@ -11,7 +11,8 @@ struct lst_store {
 	/* per_part: fragments of each part except the last */
 	u32 len, nr_parts, nr_frags, per_part;
 	struct lnet_frag *frag;
-	bool filled;			/* written, except bytes that differ for each transfer */
+	/* all bytes are written, except those that differ for each transfer */
+	bool filled;
 };
 
 /*
@@ -47,7 +48,7 @@ struct lst_bad {
  * checksum, or 0 if there is none.
  */
 u32 lst_verify_fill(const struct lst_verifier *v, struct lst_store *s, u64 salt);
-/* Writes data that belongs to no transfer at the positions that verification checks. */
+/* At each position that verification checks, writes data that no transfer contains. */
 void lst_verify_spoil(const struct lst_verifier *v, struct lst_store *s);
 /* Does @s contain the data that was sent? If not, stores the range of wrong bytes in @bad. */
 bool lst_verify_good(const struct lst_verifier *v, const struct lst_store *s, u64 salt, u32 crc,
