@@ -125,8 +125,8 @@ void lst_tally_time(struct lst_tally *t, u64 ns, const struct lnet_process *id)
 	u128_add(&t->sum_ns2, square(ns));
 	t->bucket[tally_bucket_of(ns)]++;
 	/*
-	 * A client's list has one entry, for the client itself. It changes only if the time is
-	 * longer.
+	 * The list of slow nodes of a client has one entry: the client itself with its longest
+	 * time. So the list changes only if @ns is longer than that time.
 	 */
 	if (!t->nr_slow || ns > t->slow[0].value || process_cmp(&t->slow[0].id, id))
 		top_add(t->slow, &t->nr_slow, ns, id, false);
@@ -191,12 +191,14 @@ u64 lst_tally_quantile(const struct lst_tally *t, u32 per_million)
 
 /*
  * The bytes of a tally record, in this order:
- *	the number of counts, and the number of entries of each list, one byte each;
+ *	the number of counts, and the lengths of the lists `slow' and `bad', one byte each;
  *	the counts;
- *	nodes, times, sums (the low half first), and the other members in their order;
- *	for each bucket that is not empty, its index (one byte) and its count, and then 255;
- *	the lists.
- * All other numbers have eight bytes, a process 24.
+ *	nr_nodes, nr_times, sum_ns and sum_ns2 (the low half of each sum first), min_ns, max_ns,
+ *	first_ns, last_ns, min_at and max_at;
+ *	for each bucket that is not empty, its index (one byte) and its count;
+ *	the byte END_OF_BUCKETS;
+ *	the lists `slow' and `bad': for each entry, the value and the process.
+ * A process (NID and PID) has 24 bytes. Each number without a given size has eight bytes.
  */
 #define END_OF_BUCKETS	255U
 
@@ -285,7 +287,8 @@ static void tops(struct cursor *c, struct lst_top *list, u32 nr)
 
 u32 lst_tally_encode(const struct lst_tally *t, u8 buf[LST_TALLY_WIRE])
 {
-	struct lst_tally *in = (struct lst_tally *)t;	/* only read: the cursor writes to @buf */
+	/* the cursor only reads *@in, because it writes to @buf */
+	struct lst_tally *in = (struct lst_tally *)t;
 	u8 head[] = { LST_NR_TALLIES, (u8)t->nr_slow, (u8)t->nr_bad }, end = END_OF_BUCKETS;
 	struct cursor c = { .out = buf, .len = LST_TALLY_WIRE };
 	u32 i;

@@ -39,7 +39,8 @@ struct lst_top {
 struct lst_tally {
 	u64 c[LST_NR_TALLIES];
 	u64 nr_nodes;			/* nodes whose counts are included */
-	u64 nr_times;			/* round trips in the fields below, of replies in time */
+	/* number of round trips in the fields below; late replies are not included */
+	u64 nr_times;
 	struct lst_u128 sum_ns, sum_ns2;	/* sum of the times; sum of their squares */
 	u64 min_ns, max_ns;		/* 0 if there are none */
 	struct lnet_process min_at, max_at;	/* the client that measured it */
@@ -54,7 +55,7 @@ struct lst_tally {
 };
 
 void lst_tally_init(struct lst_tally *t);
-/* Adds the round trip @ns of a reply in time at client @id. Changes no count. */
+/* Adds @ns, the round-trip time of a reply that client @id received in time. Changes no count. */
 void lst_tally_time(struct lst_tally *t, u64 ns, const struct lnet_process *id);
 /* Adds @nr errors of the node @id to the list of nodes with errors. Changes no count. */
 void lst_tally_bad(struct lst_tally *t, u64 nr, const struct lnet_process *id);
@@ -64,8 +65,8 @@ void lst_tally_bad(struct lst_tally *t, u64 nr, const struct lnet_process *id);
  */
 void lst_tally_merge(struct lst_tally *into, const struct lst_tally *from);
 /*
- * Returns a bound in ns: at least @per_million of each million times do not exceed it. For all
- * times, it is the exact maximum. 0: there are no times.
+ * Returns an upper bound in ns for the quantile @per_million / 1,000,000 of the times. If
+ * @per_million is 1,000,000, the result is the exact maximum. 0: there are no times.
  */
 u64 lst_tally_quantile(const struct lst_tally *t, u32 per_million);
 

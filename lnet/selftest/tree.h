@@ -29,8 +29,8 @@
 #define LST_TREE_TIMEOUT_NS	(LST_TREE_TRIES * LST_TREE_TRY_NS)
 #define LST_TREE_BEAT_NS	(30ULL * NSEC_PER_SEC)
 /*
- * Minimum lease in seconds. In this time, the nodes above a node can be found lost one after the
- * other.
+ * Minimum lease in seconds. If all nodes between the console and a node are lost, they are detected
+ * one after the other. The lease is long enough for this.
  */
 #define LST_TREE_LEASE_MIN	40U
 #define LST_TREE_DRIFT_SHIFT	14	/* maximum drift of clocks: 1/2^14, 61 us in a second */
@@ -63,8 +63,13 @@ void lst_ranges_nid(const struct lst_ranges *r, u32 index, struct lnet_nid *nid)
 /* ---- tree_place.c: places in the tree -------------------------------------------------------- */
 
 struct lst_place {
-	u32 head;			/* its index; LST_TREE_ROOT: the console */
-	u32 first, nr;			/* first: index of the row's first node; nr: row length */
+	/* index of the node at this place; LST_TREE_ROOT: the console */
+	u32 head;
+	/*
+	 * The row of a place (tree_place.c) has its node and all nodes below it. first: index of
+	 * the first node of the row; nr: number of nodes in the row.
+	 */
+	u32 first, nr;
 	u32 depth;			/* 0: the console */
 	u32 parent;
 };
@@ -124,8 +129,8 @@ int lst_tree_record_tally(struct lst_tree_record *rec, u32 id, const struct lst_
 u32 lst_tree_record_size(const struct lst_tree_record *rec);
 u32 lst_tree_record_encode(const struct lst_tree_record *rec, u8 *buf);
 /*
- * Adds the record of the nodes [@first, @first + @nr), a part of the nodes of @rec. Returns 0,
- * -EINVAL or -ENOMEM.
+ * Adds to @rec the encoded record @buf of the nodes [@first, @first + @nr). These nodes must be
+ * some of the nodes of @rec. Returns 0, -EINVAL or -ENOMEM.
  */
 int lst_tree_record_merge(struct lst_tree_record *rec, u32 first, u32 nr, const u8 *buf, u32 len);
 
@@ -220,7 +225,9 @@ struct lst_tree_counts {		/* Counts of messages of the wave, at this node. */
 
 struct lst_tree {
 	struct lst *st;
-	/* own: this node's part in a wave; free: the end of the tree */
+	/*
+	 * own: the job that executes this node's part of a wave; free: the job that frees the tree
+	 */
 	struct lst_job own, free;
 	struct lst_sid sid;
 	u32 feats, k;
@@ -229,7 +236,8 @@ struct lst_tree {
 	struct list_head edges;
 	u32 nr_open;			/* requests and jobs that reference the tree */
 	bool owning;			/* @own is queued or runs */
-	bool ending;			/* freed when these have ended */
+	/* the tree has ended, and is freed when no request or job references it */
+	bool ending;
 	u64 next_ns;
 	struct lst_wave wave;
 	/* reports to the node above */
@@ -292,7 +300,7 @@ int lst_body_number(const char *text, u32 len, const char *name, s64 lo, s64 hi,
 
 /* ---- tree_wave.c: passing a wave down -------------------------------------------------------- */
 
-/* call when all fields except its state are set */
+/* Begins the wave of @tree. The caller has set all fields of tree->wave except its state. */
 void lst_wave_begin_locked(struct lst_tree *tree);
 void lst_wave_part_locked(struct lst_tree *tree);	/* one of nr_left has ended */
 void lst_edge_ask_locked(struct lst_edge *edge);

@@ -253,8 +253,9 @@ int lst_tree_spec_read(struct lst_tree_spec *spec, const char *text, u32 len, u3
 }
 
 /*
- * Builds the list of servers of client number @client. It has @span servers; each @dist successive
- * clients have the same list. The seed rotates the servers.
+ * Builds the list of the servers to which client number @client sends. The list has spec->span
+ * servers. It is the same for spec->dist successive clients; the next clients have the next
+ * servers. The seed shifts the lists of all clients by the same number of servers.
  */
 static void *tree_dests_make(const struct lst_tree_spec *spec, const struct lst_ranges *to,
 			     u32 client)

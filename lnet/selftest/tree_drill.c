@@ -23,8 +23,8 @@ static u32 tree_tag_of(const struct lst_tree *tree, u64 wave, bool back)
 }
 
 /*
- * If this node is a client of the test of @p, the samples of this node contain the test from now
- * on.
+ * If this node is a client of the test of @p, adds the test to the tests whose tallies this node
+ * reports in SAMPLE waves.
  */
 static void tree_drill_note_locked(struct lst_tree *tree, u32 id, const struct lst_plan *p)
 {

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Places in the tree. Each place has a row of nodes; the node of the place is the first of them.
- * The other nodes of the row are divided into at most k rows of similar length. The first nodes of
- * these rows are the children. The row of the console has all nodes, and not the console itself. So
- * the nodes below a node have consecutive NIDs, and are near it on most networks.
+ * Places in the tree. Each place has a row of nodes with successive indices. The first node of the
+ * row has the place. The other nodes are divided into at most k rows of similar length, where k is
+ * the maximum number of children. The first nodes of these rows are the children.
+ *
+ * The console has no index, so its row contains all nodes except the console, and all of them are
+ * divided among its children. The nodes below a node have consecutive NIDs, and are near it on most
+ * networks.
  */
 #include "tree.h"
 

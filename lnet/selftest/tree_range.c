@@ -18,7 +18,7 @@ static u32 set_below(const u8 *set, u32 value)
 	return nr;
 }
 
-/* Returns the value of the set below which the set has @nr values. */
+/* Returns the value in @set that is larger than exactly @nr other values in @set. */
 static u32 set_at(const u8 *set, u32 nr)
 {
 	u32 value = 0;

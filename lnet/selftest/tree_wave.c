@@ -194,8 +194,9 @@ static void begin_edge_locked(struct lst_edge *edge)
 }
 
 /*
- * Adds nodes to the missing nodes. If there is no memory, the counts of the record do not match.
- * Then the node above rejects the record, so all its nodes count as missing.
+ * Adds nodes to the missing nodes in the record of the wave. If there is no memory, the record's
+ * counts do not add up to its number of nodes. Then the node above rejects the record, and counts
+ * all nodes of the record as missing.
  */
 static void miss(struct lst_tree *tree, u32 first, u32 nr)
 {
