@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Contents of the memory of a bulk transfer, by kind of check:
+ * The bytes that the sender of a bulk transfer writes to memory, and that the receiver verifies.
+ * They depend on the kind of check:
  *
- * NONE		any contents; no byte is read or written
- * SIMPLE	eight known bytes at each multiple of `every'
- * CRC32C	eight bytes at the start of each page, from the number of the transfer and the
- *		position; constant other bytes; a checksum of all bytes
- * FULL		all bytes computed from the number of the transfer and the position
+ *	NONE		any contents; no byte is written or verified
+ *	SIMPLE		eight known bytes at the start of each @every bytes (struct lst_verifier)
+ *	CRC32C		eight bytes at the start of each page, computed from the number of the
+ *			transfer and from their position; the other bytes are the same in all
+ *			transfers; a checksum covers all bytes
+ *	FULL		all bytes, computed from the number of the transfer and from their position
  */
 #include "store.h"
 

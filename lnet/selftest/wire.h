@@ -16,15 +16,18 @@
 #define LST_NAME	32
 #define LST_NR_TYPES	112U		/* type numbers are smaller */
 #define LST_CONCUR_MAX	1024U
-#define LST_TREE_INLINE	80U	/* maximum bytes of a tree's record inside a message */
-#define LST_PAGE	4096U		/* page of destination lists, and unit of page counts */
+/* maximum bytes of a record that a tree passes on inside a message; a longer record is fetched */
+#define LST_TREE_INLINE	80U
+/* bytes of a page: a list of destinations consists of pages, and some sizes are numbers of pages */
+#define LST_PAGE	4096U
 
 #define LST_PORTAL_TEST		50U	/* requests of tests */
 #define LST_PORTAL_FRAMEWORK	51U	/* other requests */
 #define LST_PORTAL_RDMA		52U	/* replies and bulk */
 #define LST_PORTAL_DRILL	53U	/* requests and replies of drills */
 
-#define LST_DRILL_MIN		64U	/* minimum bytes of a request of a drill */
+/* minimum bytes of a request of a drill (struct lst_drill: a test that stock nodes do not have) */
+#define LST_DRILL_MIN		64U
 #define LST_DRILL_MAX		4096U
 
 #define RPC(name, id, req, rpy, portal)	LST_SERVICE_##name = id,
@@ -58,7 +61,10 @@ static inline bool lst_sid_same(const struct lst_sid *a, const struct lst_sid *b
 	return a->nid == b->nid && a->stamp == b->stamp;
 }
 
-/* @lease: in seconds. @epoch: see session.c. Requests of stock, without epochs, have 0 in both. */
+/*
+ * @lease: in seconds. @epoch: the number of the session at the node; see session.c. Requests of
+ * stock LNet's consoles have 0 in both fields.
+ */
 struct lst_make_session_req {
 	u64 rpyid;
 	struct lst_sid sid;
@@ -214,7 +220,8 @@ const struct lst_rpc_kind *lst_rpc_kind_of_req(u32 type);
  * @len: their number
  *
  * Return: 0; -EMSGSIZE (its length is not LST_MSG_SIZE), -EBADMSG (the magic number is wrong),
- * -ENOMSG (no such type), -EPROTO (another version: header and first number are read).
+ * -ENOMSG (no such type), -EPROTO (another version). After -EPROTO, only the header and the first
+ * number of the body are valid in @msg.
  */
 int lst_msg_decode(struct lst_msg *msg, const u8 *buf, u32 len);
 /**

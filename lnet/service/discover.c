@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Discovery of one peer: when to ping the peer and when to push to it, how to store its info, and
- * the pause after a failure. Requests wait only for the first round, and only if discovery_wait is
- * set.
+ * Discovery of one peer: when to ping it, when to push to it, how to store its info, and the pause
+ * after a failure. A round of discovery ends when no ping, push or merge is due. Requests wait only
+ * for the end of the first round with a peer, and only if discovery_wait is set.
  */
 #include <lnet/hash.h>
 #include "base/base.h"
@@ -14,7 +14,9 @@
 #define RETRY_NS	((u64)NSEC_PER_SEC)
 #define RETRY_MAX_NS	(60 * (u64)NSEC_PER_SEC)
 #define AGAIN_NS	((u64)NSEC_PER_MSEC)	/* pause if a pool is empty */
-/* least time between two pings that pushes of a peer cause */
+/*
+ * minimum time between two pings of a peer if old or unreadable pushes of the peer cause the pings
+ */
 #define DOUBT_NS	(100 * (u64)NSEC_PER_MSEC)
 #define LIST_SHORT	512U	/* longest list that is accepted if lists_budget is used up */
 
@@ -63,8 +65,9 @@ static bool disc_is_wanted(const struct lnet_peer *peer)
 }
 
 /*
- * Returns the earliest time of the next ping or push. With d->rail, the peer entry first waits for
- * the proofs.
+ * Returns the earliest time of the next ping or push. With d->rail, the peer entry may be an
+ * unproven rail of another peer. Discovery then waits for the pings that may prove the rail, at
+ * most until prove_by_ns.
  */
 static u64 not_before_ns(const struct lnet_disc *d)
 {
@@ -229,7 +232,10 @@ bool lnet_disc_ping_done(struct lnet_pass *p, struct lnet_peer *peer, struct lne
 			d->fails = 1;
 		d->want_ping = 1;
 	} else if (err) {
-		/* a ping is needed: after a reply, the peer would not push its info */
+		/*
+		 * The peer may have sent a REPLY that was lost. It then counts its info as known to
+		 * this node, and does not push it. So this node must ping the peer again.
+		 */
 		d->want_ping |= d->known;
 		lnet_disc_failed(p, peer, err);
 	} else {

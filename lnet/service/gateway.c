@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Checks of gateways. The node pings each gateway over one common net after another. The reply
- * contains the status of each interface of the router, and whether the router forwards.
- * lnet/topology/gateway.c stores these. The ping also shows the router that nodes use it. If no
- * reply is received, the router's interfaces on that net are unresponsive. Between two checks,
- * failures of the path to a router (health.c) make the paths through the router unusable. A message
- * from the router marks it as up again.
+ * Checks of gateways. A check is a ping. If the node and a gateway have several common nets,
+ * successive checks use these nets in turn. The reply contains the status of each interface of the
+ * router, and whether the router forwards. lnet/topology/gateway.c stores these. The ping also
+ * shows the router that nodes use it.
+ *
+ * If no reply is received, the router's interfaces on the net of the ping are unresponsive. Between
+ * two checks, failures of the path to a router (health.c) make the paths through the router
+ * unusable. A message from the router marks it as up again.
  */
 #include "base/base.h"
 #include "shard/shard.h"
@@ -17,7 +19,9 @@
 #define NETS_MAX	LNET_MAX_NIS
 /* first pause between checks of a router that is not fully up */
 #define AGAIN_NS	((u64)NSEC_PER_SEC)
-/* if checks are switched off: interval of tests whether they were switched on */
+/*
+ * if checks are switched off: pause before the timer tests whether an operator has switched them on
+ */
 #define IDLE_NS		(10 * (u64)NSEC_PER_SEC)
 #define SOON_NS		(10 * (u64)NSEC_PER_MSEC)
 
@@ -40,7 +44,11 @@ static int gateway_notify(struct lnet *ln, const struct lnet_peer_ni *pni, u32 n
 		gw->notified_s = when_s;
 		list_for_each_entry(hop, &gw->pni->peer->pnis, link)
 			hop->gw = up ? LNET_GW_UP : LNET_GW_DOWN;
-		if (up)		/* a router that is reported as down is not checked earlier */
+		/*
+		 * A report that the router is up expedites the next check. A report that the router
+		 * is down does not, because it is valid only until the next check.
+		 */
+		if (up)
 			lnet_gateway_check_by(&p, gw, p.now_ns + SOON_NS);
 	}
 	lnet_leave(&p);
@@ -176,9 +184,10 @@ static bool gateway_check(struct lnet_pass *p, struct lnet_gateway *gw, struct l
 }
 
 /*
- * Returns the pause before the next check of a router on @nr nets. Each net has one check per
- * interval. All nets of a new router are checked at once, one after another. After a rejection, the
- * router is checked until it replies, even if checks are switched off.
+ * Returns the pause before the next check of the router @gw, which is on @nr common nets. Each net
+ * has one check per @every_ns. All nets of a new router are checked at once, one after another.
+ * After the router has rejected a message, checks continue until it replies, even if checks are
+ * switched off.
  */
 static u64 gateway_pause_ns(const struct lnet_gateway *gw, unsigned int nr, u64 every_ns)
 {

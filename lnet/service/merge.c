@@ -43,9 +43,10 @@ static const struct lnet_pinginfo_ni *listed(const struct merge *m, const struct
 }
 
 /*
- * [sh] Applies an advertised status, as stock LNet does. DOWN reduces the health. UP sets full
- * health if it is the first status. UP after DOWN restores the reduction, since this report needs
- * no test by pings. An interface that is no longer listed is down.
+ * [sh] Applies the status that the peer advertises for @pni, as stock LNet does. DOWN subtracts
+ * health_sensitivity from the health. UP sets full health if it is the first status. UP after DOWN
+ * adds health_sensitivity again, without recovery pings: the advertised status needs no test. An
+ * interface that is no longer listed counts as down.
  */
 static void pni_said(struct merge *m, struct lnet_peer_ni *pni)
 {
@@ -142,8 +143,8 @@ static struct lnet_peer_ni *next_hidden(struct lnet_peer *peer, struct lnet_peer
 }
 
 /*
- * [sh] True if no path to @pni is in use, and none is the first-hop path of routed paths.
- * lnet_routes_sync() ends routed paths.
+ * [sh] True if nothing is in flight to or from @pni, and no path to @pni is the first-hop path of
+ * routed paths. If routed paths still use @pni, lnet_routes_sync() removes them first.
  */
 static bool merge_pni_is_idle(const struct lnet_peer_ni *pni)
 {
@@ -201,9 +202,7 @@ static struct lnet_peer_ni *another(const struct lnet_peer *peer, const struct l
 	return NULL;
 }
 
-/*
- * True if @nid may move from the peer entry @from to the peer. The rules are those of stock LNet.
- */
+/* True if @nid may move from the peer entry @from to m->peer. The rules are those of stock LNet. */
 static bool merge_may_take(const struct merge *m, const struct lnet_peer *from,
 			   const struct lnet_nid *nid)
 {
@@ -472,9 +471,9 @@ static void choose_record(struct merge *m)
 }
 
 /*
- * Ignored NIDs are retried. If the peer loses other NIDs, the retry is soon; otherwise it waits
- * until the limits permit more NIDs. The limits are those of the peer into which the list is
- * merged.
+ * Arranges a retry for listed NIDs that the merge ignored because of a limit. The limit is that of
+ * m->peer, into which the list is merged. If removed interfaces of m->peer still use up the limit,
+ * the worker retries soon. Otherwise the retry waits until lnet_merge_has_room().
  */
 static void note_full(struct merge *m)
 {

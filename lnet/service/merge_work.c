@@ -26,9 +26,10 @@ static u64 turn_ns(const struct lnet *ln, const struct lnet_disc *d)
 }
 
 /*
- * [sh] Returns true if the merge of @data may be retried, which is permitted until merge_by_ns.
- * Then @data waits in @d, unless a newer list waits there. @full: the merge ignored NIDs because of
- * a limit. A retry reads these NIDs again, so merge_pause delays it.
+ * [sh] Returns true if the merge of @data may be retried. Retries are permitted until merge_by_ns.
+ * If no newer list waits in d->data, @data waits there for the retry. @full: the merge ignored NIDs
+ * because of a limit. With @full, merge_pause delays the retry, because the retry reads all ignored
+ * NIDs again.
  */
 static bool try_again(struct lnet_pass *p, struct lnet_disc *d, struct lnet_sbuf *data, u32 len,
 		      bool full)
@@ -214,7 +215,8 @@ static u64 next_todo_ns(struct lnet_discovery *d)
 }
 
 /*
- * Only tries to lock the mutex. Its owner may run in this thread, or may be waiting for the worker.
+ * Does not wait for cfg_mutex. In lnet_cfg_wait(), a thread that already has cfg_mutex calls this
+ * function. In the worker, another thread that has cfg_mutex may be waiting for the worker.
  */
 void lnet_merge_work(struct lnet_pass *p)
 {

@@ -40,7 +40,10 @@ static unsigned int ping_nis_collect(struct lnet *ln, struct lnet_pinginfo_ni *n
 	return nr;
 }
 
-/* True if one interface is drained and another is up: stock peers then need a shorter info. */
+/*
+ * True if one interface is drained and another is up. Stock peers ignore the status of interfaces,
+ * so they then need an info without the drained interface.
+ */
 static bool has_less(const struct lnet *ln)
 {
 	const struct lnet_ni *ni;
@@ -175,10 +178,11 @@ enum lnet_verdict lnet_ping_reply(struct lnet_pass *p, struct lnet_rx *rx,
 		return LNET_SKIP;
 	}
 	/*
-	 * A peer with the exactly-once extension requests a multiple of LNET_PINGINFO_MIN only for
-	 * discovery. If the info of the peer is unknown, no push can have reached the peer. So its
-	 * first such ping counts as proof that it will have our info. A later ping may be a
-	 * duplicate whose reply the peer ignores.
+	 * A ping for discovery by a peer with the exactly-once extension requests a multiple of
+	 * LNET_PINGINFO_MIN bytes; its other pings do not. While this node does not know the info
+	 * of the peer, it sends the peer no push. In this case, the peer learns our info by the
+	 * REPLY to its first ping for discovery. So that REPLY counts as delivered. A later ping
+	 * may be a duplicate, whose REPLY the peer ignores, so that REPLY does not count.
 	 */
 	if (!(len % LNET_PINGINFO_MIN) && !at && len >= c->len && !d->known && !d->advertised_seq)
 		d->advertised_seq = lnet_ping_info_seq(c);

@@ -19,7 +19,10 @@
 #define PING_NS		((u64)NSEC_PER_SEC)
 /* longest time that a discovery round waits for the first pings */
 #define ROUND_NS	(500 * (u64)NSEC_PER_MSEC)
-/* extra bytes of the requested length, which show ping.c that the ping is not for discovery */
+/*
+ * number of bytes by which a ping for a proof requests more than a multiple of LNET_PINGINFO_MIN;
+ * by it, lnet_ping_reply() of the peer recognizes that the ping is not for discovery
+ */
 #define NOT_DISCOVERY	4U
 #define VISITS		32U	/* maximum of replies that one visit of the worker evaluates */
 
@@ -33,7 +36,8 @@ struct lnet_proof {
 	/* @pinged: a ping is in flight. @rejected: the last reply did not list @peer. */
 	u8 pinged, proven, rejected;
 	u8 wanted;			/* the current info of @peer needs this proof */
-	u8 paid;			/* the rate limit has counted the next ping already */
+	/* the next ping, not sent yet, already counts for the node's rate limit */
+	u8 paid;
 	u8 fails;			/* number of failed pings in a row, bounded */
 	u64 next_ns, pinged_ns;		/* earliest time of the next ping; time of the last ping */
 	struct lnet_sbuf *reply;	/* [disc lock] info in the reply, referenced; or NULL */
@@ -47,7 +51,10 @@ struct lnet_proofs {
 	struct lnet_timer timer;	/* [sh] */
 	struct lnet_sbuf *info;		/* [cfg] the info that lists the NIDs; NULL: none */
 	u32 len, nr, nr_pinged;		/* [cfg] */
-	/* [cfg] time of the next ping, if one is sent per PING_NS */
+	/*
+	 * [cfg] due time of the next ping, if pings are sent at one per PING_NS; share_ns() permits
+	 * max_interfaces pings before they are due
+	 */
 	u64 next_ping_ns;
 };
 

@@ -20,8 +20,9 @@
 /* ---- which peers ----------------------------------------------------------------------------- */
 
 /*
- * Returns the sequence of our info that @peer has. A stock peer that has pinged an info also needs
- * a push of it.
+ * Returns the sequence of the last info of this node that @peer has. If the peer has the
+ * exactly-once extension, an info in a REPLY to its ping counts. For a stock peer, only an
+ * acknowledged push counts. So a stock peer that received an info by REPLY also needs a push of it.
  */
 static u32 seq_known(const struct lnet_peer *peer)
 {
@@ -95,7 +96,8 @@ static bool may_carry(const struct lnet_path *path, const struct lnet_peer *peer
 /*
  * [sh] If this node has an NI that the peer does not know, returns the best path over an NI that
  * the peer knows. Otherwise returns NULL: any path may be used. The peer attributes a push from an
- * unknown NI to an unknown node. The NI that could prove the opposite may be removed at once.
+ * unknown NI to an unknown node. To prove that the NI is one of this node, the peer pings an NI
+ * that it knows. That known NI may be removed directly after the push.
  */
 static struct lnet_path *known_path(const struct lnet_peer *peer)
 {
@@ -134,8 +136,8 @@ bool lnet_push_send(struct lnet_pass *p, struct lnet_peer *peer)
 	op->len = info->len;
 	op->done = pushed;
 	/*
-	 * The first push uses the two interfaces of the ping, because the peer has an entry for
-	 * that NID of this node. If the first push fails, the next one uses any path.
+	 * The first push uses the peer NI and the NI of the earlier ping. By the ping, the peer has
+	 * an entry with the NID of that NI. After a failed attempt, the push uses any path.
 	 */
 	if (first || known) {
 		op->binding = first ? LNET_BIND_FIRST : LNET_BIND_SOURCE;
@@ -182,8 +184,9 @@ static bool is_learned_late(const struct lnet_peer *peer)
 
 /*
  * [sh] Schedules the ping or push of @peer, unless its timer is set, for example for a pause after
- * a failure. Without @rest, does so only if a message of @peer was received recently. With @rest,
- * also does so for peers that sent a message only after their first visit.
+ * a failure. @rest: this is the second visit of push_walk() to @peer. The first visit does so only
+ * if a message of @peer was received recently. The second visit does so for each peer, also if its
+ * first recent message was received after the first visit.
  */
 static void time_set(struct lnet_pass *p, struct lnet_peer *peer, bool rest)
 {

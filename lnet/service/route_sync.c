@@ -52,8 +52,9 @@ static bool route_end(struct lnet_route *route)
 }
 
 /*
- * Makes attempts that wait for credits of removed paths choose another path. With @force, drivers
- * also complete their attempts. Attempts that await replies then fail if they may be retried.
+ * If a path was removed, makes the attempts that wait for its credits choose another path. With
+ * @force, also cancels the attempts of removed paths that drivers have. With @force, an attempt of
+ * a removed path that awaits its reply fails, if its request may be retried.
  */
 static void leave_gone(struct lnet *ln, bool force)
 {
@@ -258,7 +259,11 @@ void lnet_routes_sync(struct lnet *ln)
 	if (unwanted || !list_empty(&ln->routes->dying)) {
 		if (walk_gone(ln, marked))
 			routes_reap(ln, NULL);
-		routes_job_schedule(ln); /* another route may need a path to a freed interface */
+		/*
+		 * If routes_reap() freed the paths to an interface, another route may need a path
+		 * to it.
+		 */
+		routes_job_schedule(ln);
 	}
 }
 
@@ -282,7 +287,8 @@ u64 lnet_routes_next_ns(const struct lnet *ln)
 }
 
 /*
- * Only tries to lock the mutex. Its owner may run in this thread, or may be waiting for the worker.
+ * Does not wait for cfg_mutex. In lnet_cfg_wait(), a thread that already has cfg_mutex calls this
+ * function. In the worker, another thread that has cfg_mutex may be waiting for the worker.
  */
 void lnet_routes_work(struct lnet_pass *p)
 {

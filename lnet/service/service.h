@@ -14,7 +14,8 @@ bool lnet_disc_ping_send(struct lnet_pass *p, struct lnet_peer *peer);
 /* [sh] Ends a round of discovery, and releases the requests that waited for it. */
 void lnet_disc_round_end(struct lnet_pass *p, struct lnet_peer *peer);
 /*
- * [sh] Sends the low-water mark. If the sender's window is stuck, requests another session instead.
+ * [sh] Sends the low-water mark of this node's session with @peer to the peer. If aborted requests
+ * have used up the window (lnet_window_stuck()), requests another session instead.
  */
 void lnet_peer_timer(struct lnet_pass *p, struct lnet_peer *peer);
 /* ln->hooks->negotiate() */
@@ -39,8 +40,8 @@ int lnet_ping_init(struct lnet *ln);
 /* Frees the ping infos. */
 void lnet_ping_fini(struct lnet *ln);
 /*
- * [sh] Creates a GET of the core that uses only @path. The caller completes and starts it. NULL: no
- * operation or slot is free.
+ * [sh] Creates a GET by which the node itself pings, on @path only. The caller completes and starts
+ * the operation. NULL: no operation or slot is free.
  */
 struct lnet_op *lnet_ping_by(struct lnet_pass *p, struct lnet_path *path);
 /* [sh] Sends a recovery ping. It is the function @ping of struct lnet_probes. */
@@ -60,7 +61,10 @@ enum lnet_full { LNET_FULL_NIDS = 1, LNET_FULL_ALIASES = 2 };
 void lnet_disc_step(struct lnet_pass *p, struct lnet_peer *peer);
 /* [sh] @peer may have restarted: clears the sequences of our info that @peer had received. */
 void lnet_disc_anew(struct lnet_peer *peer);
-/* Returns a random time from 0 to @range_ns, which is at most hours. */
+/*
+ * Returns a random time from 0 to @range_ns. @range_ns is at most 2^44 (4.8 hours), so that the
+ * multiplication of 64 bits does not overflow.
+ */
 u64 lnet_disc_random(struct lnet *ln, u64 range_ns);
 /* [sh] A discovery round has failed with @err. The next round begins after a pause. */
 void lnet_disc_failed(struct lnet_pass *p, struct lnet_peer *peer, int err);
@@ -155,10 +159,13 @@ void lnet_push_now(struct lnet *ln);
  */
 bool lnet_push_reaches_stock(struct lnet *ln, const struct lnet_ni *ni);
 /*
- * cfg_mutex held. True if no acknowledgement of the current info is awaited. The node awaits it
- * from each peer that sent a message recently, may send to @ni, accepts pushes, and is also reached
- * without @ni. False: @at is the first such peer, with a reference. The next call continues there,
- * so a caller that repeats the call visits each peer once. For the first call, @at is NULL.
+ * cfg_mutex held. Finds out which peers must still acknowledge the current info before @ni is
+ * removed. Such a peer sent a message recently, may send to @ni, accepts pushes, and is also
+ * reached without @ni. True: no such peer is left. False: *@at is the first such peer, with a
+ * reference.
+ *
+ * The caller sets *@at to NULL before the first call. Each further call continues at *@at, so
+ * repeated calls visit each peer once.
  */
 bool lnet_push_is_known(struct lnet *ln, const struct lnet_ni *ni, struct lnet_peer **at);
 void lnet_push_taken(struct lnet_pass *p, struct lnet_rx *rx);	/* ln->hooks->push_taken() */
@@ -167,7 +174,7 @@ void lnet_push_taken(struct lnet_pass *p, struct lnet_rx *rx);	/* ln->hooks->pus
 /* Returns the length in bytes of an info with that many NIDs; a large NID takes 28 bytes. */
 #define LNET_INFO_BYTES	(32U + LNET_LISTED_MAX * 28U)
 
-/* Returns the number of NIDs of an info that a node uses. */
+/* Returns the maximum number of NIDs that a node uses from one ping info. */
 unsigned int lnet_nids_max(const struct lnet *ln);
 /* cfg_mutex held. True if it is proven that @peer has @nid. */
 bool lnet_nid_is_proven(const struct lnet_peer *peer, const struct lnet_nid *nid);
@@ -193,7 +200,7 @@ void lnet_proofs_timer(struct lnet_pass *p, struct lnet_timer *t);
 void lnet_proofs_take(struct lnet_pass *p);
 /* Called after operations have ended: frees the proofs whose pings have ended. */
 void lnet_proofs_fini(struct lnet *ln);
-/* [sh] @peer was unlisted: stops its proofs. */
+/* [sh] @peer was removed from the list of peers: stops its proofs. */
 void lnet_proofs_stop(struct lnet_peer *peer);
 /* All shards locked. Moves the proofs of @peer, which moves to the shard @to. */
 void lnet_proofs_move(struct lnet_peer *peer, struct lnet_shard *to);
@@ -241,10 +248,12 @@ bool lnet_peer_is_free(struct lnet *ln, void *peer);
  */
 int lnet_peer_pin_shard(struct lnet_peer *peer, bool wait);
 /*
- * cfg_mutex held. Like lnet_peer_take_over() without @follow. With @wait, first waits until nothing
- * is in flight, at most drain_time. If all of @from moves, @to becomes the merge target of peers
- * whose merge target was @from. If @to is configured or not multi-rail, these peers lose their
- * merge target. 0, -EBUSY
+ * cfg_mutex held. Moves the interfaces of @from, or only @nid, to @to. With @wait, first waits
+ * until nothing is in flight to @from, at most drain_time. 0; -EBUSY: something is in flight.
+ *
+ * If all interfaces move, this also affects the peers whose merge target (peer->merged_into) was
+ * @from. @to becomes their merge target, if it is multi-rail and not configured. Otherwise they
+ * have no merge target any more.
  */
 int lnet_peer_absorb(struct lnet_peer *from, struct lnet_peer *to, const struct lnet_nid *nid,
 		     bool wait);
@@ -304,7 +313,8 @@ void lnet_routes_leave_hop(struct lnet_peer_ni *hop);
 int lnet_paths_add(struct lnet_peer_ni *pni);
 /*
  * cfg_mutex held. Routes, interfaces or peers have changed: creates or removes paths through
- * routers. If an operation or a check must end before, the worker continues later.
+ * routers. If a path cannot be changed until an operation or a gateway check has ended, the worker
+ * changes it later.
  */
 void lnet_routes_sync(struct lnet *ln);
 /*

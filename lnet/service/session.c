@@ -15,8 +15,9 @@
 #define CONTACT_RETRY_MAX_NS 60000000000ULL
 
 /*
- * Releases the requests that wait for a session. @negotiated: from now on they have a full
- * transaction timeout, like requests that wait for credits.
+ * Releases the requests that wait for a session. With @negotiated, each request has a full
+ * transaction timeout from the release on, like a request that waits for credits. Otherwise the
+ * timeout of each request continues.
  */
 static void session_release_waiting(struct lnet_pass *p, struct lnet_peer *peer, bool negotiated)
 {
@@ -39,9 +40,9 @@ static void session_release_waiting(struct lnet_pass *p, struct lnet_peer *peer,
 }
 
 /*
- * There is no session for now. Requests follow the rules of stock LNet, and the negotiation is
- * retried later. During the retry, requests to a peer with the exactly-once extension wait. Their
- * connections may belong to a node that has restarted since.
+ * There is no session with @peer for now. Requests follow the rules of stock LNet, and the
+ * negotiation is retried later. During the retry, requests to a peer with the exactly-once
+ * extension wait. The peer may have restarted since the connections to it were made.
  */
 static void set_plain(struct lnet_pass *p, struct lnet_peer *peer, bool answered)
 {
@@ -72,7 +73,7 @@ static void plain_at_once(struct lnet_pass *p, struct lnet_peer *peer)
 static void session_request_done(struct lnet_pass *p, struct lnet_op *op);
 static void session_ping_done(struct lnet_pass *p, struct lnet_op *op);
 
-/* [sh] Creates a GET of the core to @peer. NULL: a pool is empty, or there is no path. */
+/* [sh] Creates a GET of the node itself to @peer. NULL: a pool is empty, or there is no path. */
 static struct lnet_op *control_get(struct lnet_pass *p, struct lnet_peer *peer, u32 portal,
 				   u64 match_bits)
 {
@@ -150,8 +151,9 @@ static void still_in_doubt(struct lnet_pass *p, struct lnet_peer *peer)
 /* ---- replies --------------------------------------------------------------------------------- */
 
 /*
- * The sender needs another session, even if the receiver still has the window of the old one:
- * exactly-once rule 4. Requests of the old session keep their IDs, and end as usual.
+ * True if the sender needs another session although the receiver still has the window. By
+ * exactly-once rule 4, the reason is either aborted requests, or no response for a transaction
+ * timeout. Requests of the old session keep their IDs, and end as usual.
  */
 static bool is_useless(const struct lnet_pass *p, const struct lnet_peer *peer)
 {
@@ -175,9 +177,10 @@ static void session_begin(struct lnet_pass *p, struct lnet_peer *peer, u64 sessi
 }
 
 /*
- * True if @op was not sent before its deadline, and requests wait. On a long path, connecting may
- * take longer than one attempt timeout. The waiting requests also need the connection, so they
- * could not be sent earlier.
+ * True if the ping or session open request @op was not sent before its deadline, while requests
+ * wait. Then the caller retries it, and the requests continue to wait. On a long path, connecting
+ * may take longer than one attempt timeout. The waiting requests need the same connection, so their
+ * release would not speed them up.
  */
 static bool never_left(const struct lnet_pass *p, const struct lnet_op *op)
 {
