@@ -37,7 +37,10 @@ struct lnet_rx_kind {
 
 /* A kind of operations that a higher folder creates. */
 struct lnet_op_kind {
-	/* hdr(), payload(): header and payload of @op; the destination is that of the attempt */
+	/*
+	 * hdr() and payload() fill in the header and the payload of @op; hdr->dest_nid is already
+	 * the NID to which the path of the attempt leads, and hdr() does not change it
+	 */
 	void (*hdr)(const struct lnet_op *op, struct lnet_hdr *hdr);
 	void (*payload)(const struct lnet_op *op, struct lnet_buf *buf);
 	/*
@@ -76,7 +79,10 @@ struct lnet_hooks {
 	void (*routed)(struct lnet_pass *p);	/* forwards p->routed */
 
 	/* Delivery of events. No lock is held, except by posts(). */
-	/* [sh] makes the MDs of the events in p->posts ready */
+	/*
+	 * [sh] moves the events of p->posts to the queues of their MDs, so that deliver() can run
+	 * the handlers of these MDs
+	 */
 	void (*posts)(struct lnet_pass *p);
 	/* adds to p->ready the events that API calls did not deliver */
 	void (*take_ready)(struct lnet_pass *p);

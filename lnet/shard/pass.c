@@ -63,8 +63,9 @@ static noinline void pass_enter(struct lnet_pass *p, struct lnet_shard *sh)
 	p->sh = sh;
 	p->nr = 0;
 	/*
-	 * A pass that began later may have had @sh before this pass. The timestamps in @sh must not
-	 * be in the future.
+	 * This pass may have read the clock before another pass, and entered @sh after it. Then the
+	 * time of this pass is before the timestamps in @sh. No timestamp may be in the future, so
+	 * this pass uses the later time.
 	 */
 	p->now_ns = max(p->now_ns, sh->now_ns);
 	lnet_rec_note(sh, visit, p);

@@ -5,11 +5,12 @@
 
 /*
  * A pool of operations or events is first filled up to LNET_POOL_REFILL objects. Each time the pool
- * has too few objects, this target doubles, up to RESERVE_MAX, which is more than a burst. Each
- * pool has a separate target, because pings and pushes have no events.
+ * has too few objects, this target doubles, up to RESERVE_MAX. RESERVE_MAX is above
+ * LNET_PASS_BURST. Each pool has a separate target: pings and pushes take operations, but no
+ * events.
  */
 #define RESERVE_MAX 80
-#define POOL_MAX 512		/* most objects of one kind that a shard caches */
+#define POOL_MAX 512		/* maximum number of objects of one kind that a shard caches */
 
 void lnet_op_init(struct lnet_op *op)
 {

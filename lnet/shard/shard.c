@@ -11,7 +11,8 @@
 #define WAIT_NAP_MIN_US	100U
 #define WAIT_NAP_MAX_US	5000U
 #define WAIT_LONG_NS	(60ULL * NSEC_PER_SEC)
-#define WAIT_STILL_MAX	1000U	/* most iterations of a wait while the clock does not advance */
+/* maximum number of iterations of a wait in which the clock does not advance */
+#define WAIT_STILL_MAX	1000U
 
 int lnet_shards_init(struct lnet *ln)
 {

@@ -53,10 +53,10 @@ void lnet_shards_unlock_all(struct lnet *ln);
  */
 void lnet_job_schedule(struct lnet *ln, u64 *at, u64 when_ns);
 /*
- * cfg_mutex held. Waits until done() returns true, or for @limit_ns (U64_MAX: no limit). While it
- * waits, it sleeps, and does the work of all shards, because the caller may be the only thread. It
- * ends early if the clock does not advance (simulator), because waiting then has no effect. Returns
- * the last result of done().
+ * cfg_mutex held. Waits until done() returns true, or for @limit_ns (U64_MAX: no limit). Repeatedly
+ * does the due work of all shards and then sleeps for a short time. The caller does this work
+ * because the program may have no other thread. In the simulator, the clock does not advance during
+ * the call. A wait has no effect there, so it ends early. Returns the last result of done().
  */
 bool lnet_cfg_wait(struct lnet *ln, bool (*done)(struct lnet *ln, void *arg), void *arg,
 		   u64 limit_ns);
@@ -151,8 +151,9 @@ void lnet_stat_start(struct lnet_shard *sh, struct lnet_op *op);
 /* [sh] Undoes lnet_stat_start() when @op is over. */
 void lnet_stat_end(struct lnet_shard *sh, const struct lnet_op *op);
 /*
- * [sh] True if the node may not create a further reply to @from, and counts this denial. Too many
- * replies to @from are unfinished; or too many to all peers, and at least 16 of them to @from.
+ * [sh] Returns true, and counts a denied reply, if the node must not create a further reply to
+ * @from. This is so if replies_max replies to @from are unfinished. It is also so if replies_budget
+ * replies to all peers of the shard are unfinished, and at least 16 of them to @from.
  */
 bool lnet_replies_full(struct lnet_pass *p, const struct lnet_peer_ni *from);
 /* [sh] Records that the driver of @path took @ns to hand @op over to the fabric. */

@@ -185,8 +185,9 @@ void lnet_peer_stats_reset(struct lnet_peer *peer)
 /* ---- messages, per node, NI, peer NI and path ------------------------------------------------ */
 
 /*
- * replies that the tunable replies_budget permits for each peer NI; lower than the minimum of
- * replies_max
+ * number of unfinished replies to a peer NI below which replies_budget does not apply to the peer
+ * NI. The number is below the minimum of replies_max, so replies_max does not apply below it
+ * either.
  */
 #define ANSWERS_FEW 16
 
@@ -297,10 +298,10 @@ void lnet_stat_drop(struct lnet_shard *sh, struct lnet_ni *ni, struct lnet_peer_
 }
 
 /*
- * Response tracking, as in stock LNet: true if @op is counted. The node counts @op while it awaits
- * its reply, and again if it times out without a reply. The MD decides whether @op is counted; if
- * the MD does not, the tunable decides: bit 0 for GETs, bit 1 for PUTs that request an ACK.
- * Requests of the core are always counted.
+ * Response tracking, as in stock LNet: true if the statistics count @op. The node counts @op while
+ * @op awaits its reply, and again if @op times out without a reply. An option of the MD decides
+ * whether @op is counted. If the MD has no such option, the tunable response_tracking decides: bit
+ * 0 for GETs, bit 1 for PUTs that request an ACK. Requests of the node itself are always counted.
  */
 static bool is_response_counted(const struct lnet *ln, const struct lnet_op *op)
 {

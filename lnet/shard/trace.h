@@ -3,6 +3,9 @@
  * Trace points. Without an active recorder, a trace point is only a branch on sh->rec. Otherwise it
  * calls the table of functions of the flight recorder, so that lower folders do not call
  * lnet/recorder/.
+ *
+ * The core of decisions is the set of source files that select paths, retry requests and compute
+ * health. A replay runs the same files, and compares their decisions with the recorded ones.
  */
 #ifndef LNET_SHARD_TRACE_H
 #define LNET_SHARD_TRACE_H
@@ -11,15 +14,18 @@
 
 #define lnet_recs(sh) unlikely((sh)->rec)
 
-/* Records a value from outside the core of decisions; in a replay, returns the recorded value. */
+/*
+ * Records @value, which code outside the core of decisions has computed. In a replay, returns the
+ * recorded value.
+ */
 static inline u64 lnet_rec_value(struct lnet_shard *sh, u64 value)
 {
 	return lnet_recs(sh) ? sh->rec->ops->note_value(sh, value) : value;
 }
 
 /*
- * Records that the core called a function outside the core of decisions, which may have called
- * back.
+ * Records that a function outside the core of decisions has returned to the core of decisions.
+ * During the call, this function may have called functions of the core of decisions.
  */
 static inline void lnet_rec_back(struct lnet_shard *sh)
 {
@@ -46,7 +52,7 @@ static inline void lnet_rec_back(struct lnet_shard *sh)
 	lnet_rec_path(sh, 0, kind, path, (u64)atomic_read(&(path)->ni->health) |		\
 		      (u64)(path)->pni->health << 16, more)
 
-/* Records the state of @op again, because code outside the core of decisions has changed it. */
+/* Code outside the core of decisions has changed @op: records the state of @op again. */
 static inline void lnet_rec_op_anew(struct lnet_pass *p, struct lnet_op *op)
 {
 	if (lnet_recs(p->sh) && op->rec)

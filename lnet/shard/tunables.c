@@ -140,8 +140,8 @@ static const struct suffix {
 };
 
 /*
- * Words for the values of the tunable @name. NULL: of each tunable of LNET_UNIT_E whose maximum is
- * 1.
+ * Words for the values of tunables. @name NULL: the row is for each tunable of the unit LNET_UNIT_E
+ * whose maximum is 1.
  */
 static const struct {
 	const char *name, *word;
@@ -234,9 +234,9 @@ int lnet_tunable_parse(const char *name, const char *text, uint64_t *value)
 		return -EINVAL;
 	part = mul_u64_u64_div_u64(d.fraction, s->scale, FRACTION_ONE);
 	/*
-	 * Reject a fraction that is not a whole number of units, such as half a byte or a third of
-	 * a point. Comparing the products modulo 2^64 suffices, because they differ by less than
-	 * FRACTION_ONE.
+	 * d.fraction * s->scale / FRACTION_ONE must be a whole number of units. Half a byte, or a
+	 * third of a point of health, is rejected. The true products in the comparison differ by
+	 * less than FRACTION_ONE, so comparing them modulo 2^64 suffices.
 	 */
 	if (part * FRACTION_ONE != d.fraction * s->scale)
 		return -EINVAL;

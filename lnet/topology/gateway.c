@@ -52,8 +52,8 @@ bool lnet_gateway_is_on(const struct lnet_gateway *gw, u32 net)
 }
 
 /*
- * If the router lists no interface on the net of the route, further routers may follow on the
- * route. A route of one hop is an exception.
+ * If the router lists no interface on the net of @route, further routers may follow on the route.
+ * So the route may reach the net, unless the route has one hop.
  */
 bool lnet_gateway_reaches(const struct lnet_gateway *gw, const struct lnet_route *route)
 {

@@ -44,7 +44,8 @@ static void ni_weigh(struct lnet_ni *ni)
 }
 
 /*
- * [nid_lock] Sets the effective loss of @ni, counts how often it returned, and computes the weight.
+ * [nid_lock] Sets the effective loss of @ni, and computes the weight of @ni. Also counts how often
+ * the loss of @ni has returned after it had ended.
  */
 static void loss_set(struct lnet_ni *ni, u32 ppm, u64 now_ns)
 {

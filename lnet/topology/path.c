@@ -67,7 +67,10 @@ u32 lnet_path_ix_take(struct lnet_peer *peer)
 	return ix;
 }
 
-/* Computes the used bits from the remaining paths, because several paths may have the same bit. */
+/*
+ * Computes @peer->paths_used, the bits of the path indexes in use, from the remaining paths.
+ * Several paths may have the same index, so the bit of a removed path cannot simply be cleared.
+ */
 void lnet_path_ix_recount(struct lnet_peer *peer)
 {
 	struct lnet_peer_ni *pni;

@@ -319,8 +319,9 @@ int lnet_peer_ni_make(struct lnet_peer *peer, const struct lnet_nid *nid)
 }
 
 /*
- * If @claimer has a claimer, that peer also becomes the claimer of the new peer. So releasing a
- * peer recurses at most once.
+ * The claimer of a peer is the peer whose message named it. If @claimer itself has a claimer,
+ * claimer->claimer becomes the claimer of the new peer. So a claimer never has a claimer. A peer
+ * that is freed drops the reference to its claimer, so lnet_peer_put() recurses at most once.
  */
 struct lnet_peer_ni *lnet_peer_ni_want(struct lnet *ln, const struct lnet_nid *nid,
 				       struct lnet_peer *claimer)

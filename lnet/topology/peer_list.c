@@ -7,7 +7,10 @@
 #include "shard/shard.h"
 #include "topology/topology.h"
 
-/* Most peers that a walk visits while it has the lock, so that it hardly delays messages. */
+/*
+ * maximum number of peers that a walk visits while it has the lock; a low number hardly delays
+ * messages
+ */
 #define PEERS_PER_HOLD	16U
 
 /* [nid_lock] Returns the first peer whose @seq is above the parameter @seq; NULL: none. */

@@ -132,13 +132,16 @@ struct lnet_peer_ni *lnet_peer_ni_any(struct lnet_peer *peer);
  * -ENOMEM.
  */
 int lnet_peer_ni_make(struct lnet_peer *peer, const struct lnet_nid *nid);
-/* Like lnet_peer_ni_claimed(), but without bounds. @claimer is NULL for requests of this node. */
+/*
+ * Like lnet_peer_ni_claimed(), but without the bounds on the number of peers. @claimer is NULL for
+ * requests of this node.
+ */
 struct lnet_peer_ni *lnet_peer_ni_want(struct lnet *ln, const struct lnet_nid *nid,
 				       struct lnet_peer *claimer);
 /*
- * Like lnet_peer_ni_get(), for a NID that a message of @claimer names: its source, or on a router
- * its destination. Also returns NULL if @claimer is the claimer of claims_max peers. @claimer may
- * be NULL.
+ * Like lnet_peer_ni_get(), for a NID that a message of the peer @claimer names: its source, or on a
+ * router its destination. If it creates a peer, @claimer becomes the claimer of the new peer. Also
+ * returns NULL if claims_max peers have @claimer as their claimer. @claimer may be NULL.
  */
 struct lnet_peer_ni *lnet_peer_ni_claimed(struct lnet *ln, const struct lnet_nid *nid,
 					  struct lnet_peer *claimer);
@@ -196,7 +199,8 @@ void lnet_peers_walk(struct lnet_pass *p,
 void lnet_peer_place(struct lnet *ln, u64 seq, const struct lnet_nid *nids, unsigned int nr);
 
 /*
- * Most NIDs that a node decodes from a ping info. The node uses at most 2 x max_interfaces of them.
+ * maximum number of NIDs that a node decodes from a ping info; the node uses at most 2 x
+ * max_interfaces of these
  */
 #define LNET_LISTED_MAX		256U
 #define LNET_LISTING_SLOTS	512U	/* a power of two */
@@ -371,7 +375,11 @@ void lnet_gateway_lost(struct lnet_pass *p, struct lnet_peer *peer);
 void lnet_gateway_rejected(struct lnet_pass *p, struct lnet_path *via);
 
 /* ---- udsp.c ---------------------------------------------------------------------------------- */
-/* Checks @rule. NULL: valid; else a text that states why it is not of one of the four kinds. */
+/*
+ * Checks that @rule has one of four forms: a priority for `src'; a priority for `dst'; `src' and
+ * `dst' without a priority; `rte' and `dst' without a priority. NULL: valid; else a text that
+ * states the error.
+ */
 const char *lnet_udsp_wrong(const struct lnet_udsp_rule *rule);
 /* [sh|cfg] Writes the policy priorities of @nid to @info. */
 void lnet_udsp_info(const struct lnet *ln, enum lnet_udsp_end end, const struct lnet_nid *nid,
