@@ -16,7 +16,10 @@
 #include "env_lane.h"
 
 #define SEED_STEP 0x9e3779b97f4a7c15ULL
-/* makes the stream of secrets differ from the first stream of a seed */
+/*
+ * With a configured seed, random values and secrets are from two streams. This constant makes the
+ * start of the stream of secrets differ from the seed, at which the stream of random values starts.
+ */
 #define SECRET_SEED 0x5e551011d5ecce75ULL
 
 /* --- services --------------------------------------------------------------------------------- */
@@ -82,9 +85,10 @@ void env_wake_clear(int evfd)
 }
 
 /*
- * Wakes a thread for a kick or a deadline. If the holder of the token is awake, it checks flags and
- * deadlines itself. If no thread polls, the service thread either wakes at each tick and checks
- * them, or sleeps on a set that contains @evfd.
+ * Wakes the thread that must serve a kick (@when 0) or a deadline at @when. If the holder of the
+ * lane's token is awake, it checks kicks and deadlines itself before it sleeps. If no thread has
+ * the token, the service thread is responsible. The service thread either checks kicks and
+ * deadlines in each tick, or sleeps on lane->outer, which contains lane->evfd.
  */
 static void lane_wake(struct lane *lane, u64 when)
 {

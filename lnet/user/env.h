@@ -12,11 +12,11 @@
  * does not change them while the poll is added. The other fields belong to the environment, and are
  * zero at first.
  *
- * @ready: the poller of the shard calls it with no lock held, so its calls for one shard never
- * overlap. It may begin passes, run handlers at their end, and add, modify or delete polls,
- * including its own poll. @events are EPOLL* bits. For a hot poll, the poller also calls it with
- * EPOLLIN as an attempt; then recv() may return EAGAIN. It returns true if it made progress, so
- * that the poller does not sleep.
+ * The poller of the shard calls @ready with no lock held, so calls of @ready for one shard never
+ * overlap. @ready may begin passes, run handlers at their end, and add, modify or delete polls,
+ * including its own poll. @events are EPOLL* bits. If the poll is the hot poll, the poller may call
+ * @ready with EPOLLIN although the kernel reported no data. recv() may then return EAGAIN. @ready
+ * returns true if it made progress, so that the poller does not sleep.
  */
 struct lnet_poll {
 	int fd;

@@ -3,14 +3,20 @@
  * Internal structs and functions of the user-space environment and its lanes.
  *
  * A lane is the set of shards that one thread polls: all shards in manual and hybrid mode, one
- * shard in service mode. The thread that holds the token of a lane polls it. The core's kick and
- * arm write a flag. They wake a thread only if the threads that would see the flag sleep:
+ * shard in service mode. The thread that holds the token of a lane polls it.
  *
- *	until		the token's holder sleeps until this time, then checks by itself (0: awake)
- *	svc_until	the same for the service thread of hybrid mode, which sleeps without token
+ * The core calls kick() and arm() of the environment. kick() writes a flag; arm() reports a new
+ * deadline. Both wake a thread only if the thread that would see the flag or the deadline sleeps.
+ * Two times in struct lane show which thread sleeps:
  *
- * Each side first writes its own word, then reads that of the other side, both sequentially
- * consistent. So at least one side sees the other's write.
+ *	until		time until which the token's holder sleeps, before it checks flags and
+ *			deadlines; 0: it is awake
+ *	svc_until	the same for the service thread of hybrid mode, which sleeps without the
+ *			token
+ *
+ * The core's side writes the flag or deadline, and then reads the time. The sleeping side writes
+ * the time, and then reads the flag and deadline. All these accesses are sequentially consistent,
+ * so at least one side sees the other's write.
  */
 #ifndef LNET_USER_ENV_LANE_H
 #define LNET_USER_ENV_LANE_H
@@ -49,7 +55,10 @@
  * maximum number of service threads of a lane: one, and those that replace it while handlers block
  */
 #define LANE_THREADS		5
-/* the watch takes the token when it has seen one delivery in this number of checks */
+/*
+ * the watch takes the token if one delivery of events still runs at this number of checks after the
+ * check that first saw it
+ */
 #define TAKEOVER_LOOKS		2
 #define MAX_SHARDS		64
 /* event ID of the wake-up; other IDs have slot and generation */
@@ -77,7 +86,8 @@ struct lane_visit {
 struct lane_thread {
 	struct lane *lane;
 	pthread_t id;
-	pthread_t self;			/* the same ID, which the thread itself writes; atomic */
+	/* the value of @id, which the thread itself writes at its start; atomic */
+	pthread_t self;
 	bool exists, parked;		/* [lock of the environment] */
 };
 
@@ -106,7 +116,11 @@ struct lane {
 	u32 turn;
 	pthread_t owner;		/* of the token */
 	u32 visits;			/* number of times that a thread took the token */
-	u32 nudged;			/* the token's holder must call its done() */
+	/*
+	 * lnet_progress_wake() was called: the token's holder must check the condition that it
+	 * awaits, done() of lnet_progress_until()
+	 */
+	u32 nudged;
 	u32 wanted;			/* a thread has failed to take the token */
 	u64 until, svc_until;		/* see above */
 	/* the service thread waits for the release of the token */

@@ -20,8 +20,8 @@ static bool serves(const struct lane_thread *thread)
 }
 
 /*
- * Waits for the token. Other threads hold this token only for a moment: at the end, or while the
- * watch takes over.
+ * Service mode: waits for the token. Other threads hold the token of this lane only for a moment:
+ * at the end of the environment, or while the watch takes over the lane.
  */
 static void service_turn(struct lane_thread *thread)
 {

@@ -19,7 +19,10 @@
 
 #define REQUEST_MAX	65536	/* longest request, bytes */
 #define DATAGRAM_MAX	32768	/* replies are sent in pieces of this size */
-/* reserved for the end of a dump, or for the bytes that an ACK adds to its request */
+/*
+ * bytes reserved in a piece of a dump for the message that ends the dump; also the maximum that an
+ * ACK has in addition to the request that it contains
+ */
 #define TAIL_MAX	512
 #define ACK_MAX		(REQUEST_MAX + TAIL_MAX)
 #define GONE_MS		1000	/* interval of checks that a client still waits */

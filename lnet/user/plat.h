@@ -61,10 +61,10 @@ typedef unsigned int gfp_t;
 #endif
 
 /*
- * The fact "a shard of the instance is locked", as a capability for clang -Wthread-safety. In C,
- * clang cannot follow aliases of a lock expression. It can follow one global role, which has no
- * memory. Functions that lock and unlock a shard call lnet_shard_role_take() and
- * lnet_shard_role_drop().
+ * Declares the fact "a shard of the instance is locked" as a capability for clang -Wthread-safety.
+ * In C, clang does not recognize that two expressions name the same lock. So all shards share one
+ * global variable as the capability, which is only declared and takes no memory. Functions that
+ * lock and unlock a shard call lnet_shard_role_take() and lnet_shard_role_drop().
  */
 #if defined(__clang__) && !defined(__CHECKER__)
 struct __attribute__((capability("role"))) lnet_shard_role { char unused; };
@@ -197,7 +197,7 @@ void plat_print_set(void (*fn)(enum plat_level level, const char *text));
 #define __GFP_ZERO	0x1u
 #define __GFP_NOWARN	0x2u
 #define __GFP_NORETRY	0x4u
-/* Such an allocation may sleep, which is a bug while a spin lock is held. */
+/* flag of an allocation that may sleep; such an allocation is a bug while a spin lock is held */
 #define PLAT_GFP_SLEEP	0x8u
 #define GFP_KERNEL	PLAT_GFP_SLEEP
 #define GFP_NOFS	PLAT_GFP_SLEEP

@@ -197,7 +197,10 @@ static void advance(struct lnet_pass *p, struct lnet_att *att, enum lnet_att_sta
 		ns->nr_wait++;
 		lnet_rec_att(p, QUEUED, att, 1, (u32)ns->credits);
 	} else if (!to_wire(p, att)) {
-		/* the loops that call advance() use the peer credit for another attempt */
+		/*
+		 * @att ended without a driver. The loop that called advance() gives the peer
+		 * credit, which @att has returned, to the next attempt.
+		 */
 		next_hop_put(att);
 		wake_turns(p, path);
 	}
@@ -290,8 +293,9 @@ static __always_inline void att_move(struct lnet_pass *p, struct lnet_att *att,
 }
 
 /*
- * Changes the state of @att. All requests make two of the changes. These two are constants for the
- * compiler.
+ * Changes the state of @att to @to. Each request changes from WIRE to AWAIT_REPLY, and from
+ * AWAIT_REPLY to FREE. These two changes have separate calls with constant states, so that the
+ * compiler can simplify att_move().
  */
 void lnet_att_move(struct lnet_pass *p, struct lnet_att *att, enum lnet_att_state to)
 {
@@ -331,9 +335,9 @@ void lnet_att_enter(struct lnet_pass *p, struct lnet_att *att, struct lnet_path 
 /* ---- another path for attempts that wait; operations lose their binding --------------------- */
 
 /*
- * @att waits for credits, and leaves its queue to choose a path again. This costs no try. If
- * another attempt of @op is live, @att ends. If @att is a hedge and the only attempt, the new
- * attempt is also a hedge.
+ * @att waits for credits. Removes @att from its queue. If another attempt of @op is live, @att
+ * ends. Otherwise an attempt on a path that is chosen again replaces @att, which does not count in
+ * op->tries. If @att is a hedge, the attempt that replaces it is also a hedge.
  */
 void lnet_op_reselect(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att)
 {
@@ -361,10 +365,11 @@ void lnet_op_reselect_ni(struct lnet_pass *p, struct lnet_op *op, void *ni)
 }
 
 /*
- * True if @op is a reply to a ping that proves a NID of this node. The peer drops a reply from an
- * NI that it does not know yet. It proves new NIDs of this node by pings to known NIDs. So the
- * pinged NI sends such replies until it stops. A peer without the extension accepts a reply from
- * any NI.
+ * True if @op is the REPLY to a ping, and the peer may need the REPLY to prove a NID of this node.
+ * A peer with the exactly-once extension proves a new NID of this node by a ping to an NI that it
+ * knows. The peer drops the REPLY if an NI sends it that the peer does not know yet. So the pinged
+ * NI sends the REPLY until this NI stops, even while it is being removed. A peer without the
+ * extension accepts a REPLY from any NI.
  */
 static bool is_proof(const struct lnet_op *op)
 {
@@ -374,10 +379,10 @@ static bool is_proof(const struct lnet_op *op)
 }
 
 /*
- * The ping info of this node does not list a removed NI. For a stock peer, it does not list a
- * drained NI either. A request from such an NI matches no buffer of a stock peer, because the peer
- * compares primary NIDs. A ping tests the interface to which it is bound, so it cannot use another
- * one.
+ * True if @op must use another NI than its source NI. This is so if the ping info for the peer
+ * omits the source NI: a removed NI, or for a stock peer a drained NI. A stock peer compares
+ * primary NIDs, so a request from an omitted NI matches no buffer there. A ping is excluded,
+ * because it tests the interface to which it is bound.
  */
 bool lnet_op_source_leaves(const struct lnet_op *op)
 {
@@ -393,9 +398,9 @@ bool lnet_op_source_leaves(const struct lnet_op *op)
 }
 
 /*
- * An untracked request with a given source stays bound to the source, because stock nodes match the
- * request by it. If the source NI was removed, the request does not stay bound, because multi-rail
- * peers match requests from any NI.
+ * If a program has bound an untracked request to a source NI, the binding normally stays. The
+ * reason is that stock nodes match the request by its source NID. If the source NI was removed, the
+ * binding ends, because multi-rail peers match requests from any NI.
  */
 bool lnet_op_unbind(struct lnet_op *op)
 {

@@ -8,9 +8,10 @@
 enum { WIRE_HANDLE = 1, WIRE_MARK = 2, WIRE_FORWARD = 4, WIRE_URGENT = 8, WIRE_ONCE = 16 };
 
 /*
- * True if neither this node nor the peer retransmits @op after the loss of its connection. If @op
- * is an ACK or a REPLY, the peer retries only a tracked request (LNET_KIND_REPLY) or a ping
- * (@op->sbuf).
+ * True if @op is lost for good when its connection is lost. Then this node does not retransmit @op,
+ * and the peer does not retry the request to which @op replies. A peer retries a tracked request,
+ * whose reply is of LNET_KIND_REPLY, and a ping, whose REPLY has @op->sbuf. So these replies are
+ * not lost for good.
  */
 static bool is_sent_once(const struct lnet_op *op)
 {

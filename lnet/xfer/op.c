@@ -20,13 +20,13 @@
  */
 #define QUEUED_NS 4000000ULL
 /*
- * number of response timeouts after which a reply is overdue, or a hedge for an unresponsive path
- * needs no hedge budget
+ * Number of response timeouts. On a path that responds, a reply is overdue after this time. If a
+ * path gives no response for this time, the hedge budget does not limit the hedge.
  */
 #define OVERDUE_TIMES 16
 /*
- * Most hedges of an operation. One hedge is not enough, because its path may also fail before the
- * reply.
+ * Maximum number of hedges of an operation. One hedge is not enough, because the path of the hedge
+ * may also fail before the reply.
  */
 #define HEDGES_MAX 3
 /* If a path gave no response for a time T, the next check follows after T / LATE_PART. */
@@ -213,10 +213,9 @@ static u64 overdue_after(const struct lnet_pass *p, const struct lnet_op *op,
 }
 
 /*
- * * Returns the best path other than that of @att, also if it is suspect or down. NULL: there is
- * none.
- A peer that is not multi-rail
- * sees one NI, so all attempts of a request to it use the same NI.
+ * Returns the best path other than that of @att, even if it is suspect or down. NULL: there is
+ * none. A peer that is not multi-rail sees one NI, so all attempts of a request to it use the same
+ * NI.
  */
 static struct lnet_path *other_path(struct lnet_pass *p, const struct lnet_op *op,
 				    const struct lnet_att *att)
@@ -233,8 +232,8 @@ static struct lnet_path *other_path(struct lnet_pass *p, const struct lnet_op *o
 }
 
 /*
- * Returns a path for a hedge, or NULL. The function returns a suspect path only if its liveness is
- * later than that of the path of @silent.
+ * Returns a path for a hedge, or NULL. A suspect path is returned only if bytes were received or
+ * acknowledged on it (@liveness_ns) later than on the path of @silent.
  */
 static struct lnet_path *copy_path(struct lnet_pass *p, const struct lnet_op *op,
 				   const struct lnet_att *silent)
@@ -326,11 +325,14 @@ static bool lost_elsewhere(const struct lnet_op *op, const struct lnet_att *att)
 }
 
 /*
- * The path of @att responds, but @att got no reply. After overdue_after(), long before the attempt
- * timeout, the node sends a hedge on another path. If that path is closed, or an idempotent request
- * has no other path, the hedge uses the path of @att. A peer sends a cumulative ACK on the path of
- * the last request; the ACK is lost if that path fails. A hedge requests the ACK again. If a path
- * became suspect since the hand-over, the hedge is sent after only one response timeout.
+ * The path of @att responds, but @att has no reply. If the reply is overdue, sends a hedge; this is
+ * long before the attempt timeout. A reply is overdue after overdue_after(). If another path became
+ * suspect since @att was handed over, the reply is overdue after only one response timeout
+ * (@after). The reason is that a peer sends a cumulative ACK on the path of the last request. If
+ * that path fails, the ACK is lost, and a hedge requests the ACK again.
+ *
+ * The hedge uses another path. If path_is_closed() is true for the other path, the hedge uses the
+ * path of @att. The same applies if an idempotent request has no other path.
  */
 static void look_at_overdue(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att,
 			    u64 after, u64 next_ns)

@@ -21,8 +21,10 @@
 /* ---- tracked requests: exactly-once.md rules 3 and 4 ----------------------------------------- */
 
 /*
- * Rule 4: newest - highest replied < 2 W, because the receiver rejects sequences beyond H + 2 W. If
- * this bound is reached, requests were aborted, because fewer than W are unfinished.
+ * Rule 4: the sender keeps newest - highest replied < 2 W. The receiver rejects a sequence above H
+ * + 2 W, where H is the highest sequence that it has received. H is at least the highest replied
+ * sequence. If the sender reaches the bound with fewer than W unfinished requests, the other
+ * requests were aborted.
  */
 bool lnet_window_stuck(const struct lnet_txwin *tx)
 {
@@ -48,8 +50,9 @@ bool lnet_window_is_unresponsive(const struct lnet_pass *p, const struct lnet_tx
 }
 
 /*
- * If a request was retransmitted before the sender received its rejection, its delivery is unknown
- * (rule 11). So the sender ends a session before the receiver may drop its window.
+ * A receiver drops an idle window after twice the hold time (rule 13), and then rejects requests of
+ * the session. If a request was retransmitted before its rejection was received, its delivery is
+ * unknown (rule 11). To avoid this, the sender ends the session after 1.5 times the hold time.
  */
 bool lnet_window_stale(const struct lnet_pass *p, const struct lnet_txwin *tx)
 {
@@ -174,7 +177,10 @@ static void window_finish(struct lnet_pass *p, struct lnet_op *op)
 	check_stuck(p, peer);
 }
 
-/* most requests for which there is room before the size of the window is known */
+/*
+ * maximum number of requests for which the sender's window has room before a session states its
+ * size
+ */
 #define AWAITED_MAX 1024U
 
 /*
@@ -373,7 +379,10 @@ void lnet_op_free_id(struct lnet_pass *p, struct lnet_op *op)
 
 /* ---- the state of a session; service/session.c sends pings and session open requests --------- */
 
-/* shortest time between two pings that requests without reply cause */
+/*
+ * minimum time between two pings of lnet_session_doubt(), which tracked requests without a reply
+ * cause
+ */
 #define DOUBT_PAUSE_NS 1000000000ULL
 
 static const u8 edges[LNET_NR_SESSION_STATES][LNET_NR_SESSION_STATES] = {

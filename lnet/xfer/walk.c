@@ -11,7 +11,8 @@
 
 #define WALK_HOLD 64		/* operations per lock hold */
 #define SLICE 256U		/* operations that one slice visits */
-#define SLICE_ACTS 64U		/* most operations of a slice that retry or choose a path again */
+/* maximum number of operations that retry or choose a path again in one slice */
+#define SLICE_ACTS 64U
 #define REST_NS ((u64)NSEC_PER_MSEC)	/* between two walks */
 
 /* Pins @op, and records the pin for a replay. @op may be NULL. */
