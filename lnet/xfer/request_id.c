@@ -488,8 +488,9 @@ void lnet_session_path_lost(struct lnet_pass *p, struct lnet_peer *peer)
 }
 
 /*
- * A stock node may have replaced a peer with the extension. It drops tracked requests without a
- * reply, but replies to a ping. A restarted peer with the extension rejects tracked requests.
+ * The ping finds out whether a stock node has replaced @peer, which had the exactly-once extension.
+ * A stock node replies to a ping, but drops tracked requests without a reply. A restarted peer with
+ * the extension is found without a ping, because it rejects tracked requests.
  */
 void lnet_session_doubt(struct lnet_pass *p, struct lnet_peer *peer)
 {

@@ -45,8 +45,8 @@ void lnet_op_try(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *path
 		lnet_rec_op(p, TRY, op, 0, 0);
 	lnet_op_set_state(op, OP_TRY);
 	/*
-	 * The request is tracked if there is a session. If the delivery of an untracked attempt is
-	 * unknown, it remains untracked.
+	 * If there is a session, the request becomes tracked. If the delivery of an earlier
+	 * untracked attempt is unknown, the request remains untracked.
 	 */
 	if (op->kind == LNET_KIND_USER && !lnet_op_is_tracked(op) &&
 	    !(op->flags & LNET_OPF_UNKNOWN) &&
@@ -112,7 +112,8 @@ void lnet_op_start(struct lnet_pass *p, struct lnet_op *op)
 }
 
 /*
- * Starts the operations that the pass has created under a shard lock. The pass holds no lock now.
+ * Starts the operations in p->defer, which the pass @p has created while it held a shard lock. @p
+ * holds no lock now, so this function enters the shard of each operation.
  */
 void lnet_pass_starts(struct lnet_pass *p)
 {
@@ -215,9 +216,10 @@ static unsigned int op_nr_resends(const struct lnet_op *op)
 }
 
 /*
- * Retries @op. On an untried path it retries at once. Otherwise it pauses, so that the remaining
- * tries divide the remaining time equally. For an urgent request, and after an attempt that cost no
- * try, the pause is at most min_recovery_ping_interval.
+ * Retries @op. If there is an untried path, retries at once. Otherwise @op pauses first, and the
+ * pauses divide the remaining time equally among the remaining tries. In two cases the pause is at
+ * most min_recovery_ping_interval: @op is an urgent request, or @unsent, so the last attempt cost
+ * no try.
  */
 static void send_again(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcome how,
 		       bool unsent)
@@ -235,8 +237,8 @@ static void send_again(struct lnet_pass *p, struct lnet_op *op, enum lnet_outcom
 		return;
 	}
 	/*
-	 * An operator waits for an urgent request. So the request ends if the peer rejects it on
-	 * the last path, or if there is no route.
+	 * A program such as lnetctl waits for the result of an urgent request. So the urgent
+	 * request ends at once if the peer rejects it on the last path, or if there is no route.
 	 */
 	if (op_is_stuck(p, op, NULL) || (op->kind == LNET_KIND_URGENT &&
 				      (op->unconnected & LNET_ATTF_REJECTED ||
@@ -437,8 +439,9 @@ static void back_sent(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *
 	    resendable(p, op))
 		lost(p, att, LNET_PATH_LOST);
 	/*
-	 * The timer must expire earlier, because ABORT_GRACE_NS no longer follows the deadline. All
-	 * other times are unchanged.
+	 * While a driver had @att, the timer of @op was due ABORT_GRACE_NS after the deadline of
+	 * @att. While @att awaits the reply, the timer is due at this deadline, which is earlier.
+	 * All other times are unchanged.
 	 */
 	else if (att->deadline_ns < op->timer.when_ns)
 		lnet_op_arm(p, op);
@@ -573,8 +576,8 @@ void lnet_path_lost(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni
 		lnet_gateway_lost(p, to->peer);
 	nr = own = path_nr_unanswered(path, epoch);
 	/*
-	 * requests on paths through the gateway use the connections of this path, including
-	 * requests that the driver has
+	 * Requests on paths through the gateway also use the lost connections. Their attempts that
+	 * the driver still has are also counted.
 	 */
 	list_for_each_entry(carried, &path->gw_paths, gw_link)
 		nr += path_nr_unanswered(carried, epoch) + carried->nr_wire;
@@ -605,8 +608,10 @@ void lnet_path_liveness(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_pee
 /* ---- walks over all operations --------------------------------------------------------------- */
 
 /*
- * Takes @att off its path. Without @force, only if @att waits for credits; with @force, also if it
- * is in flight. An NI that stops receives no reply.
+ * Takes @att off its path. If @att waits for credits, @op chooses a path again. Attempts in flight
+ * leave their path only with @force. If a driver has @att, the attempt is cancelled. If @att awaits
+ * a reply, it fails if @op may be retried, or if its NI stops: a stopped NI cannot receive the
+ * reply.
  */
 static void leave_path(struct lnet_pass *p, struct lnet_op *op, struct lnet_att *att, bool force)
 {

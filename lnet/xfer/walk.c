@@ -11,11 +11,14 @@
 
 #define WALK_HOLD 64		/* operations per lock hold */
 #define SLICE 256U		/* operations that one slice visits */
-/* maximum number of operations that retry or choose a path again in one slice */
+/* a slice ends after this number of operations that were retried or chose a path again in one slice */
 #define SLICE_ACTS 64U
-#define REST_NS ((u64)NSEC_PER_MSEC)	/* between two walks */
+#define REST_NS ((u64)NSEC_PER_MSEC)	/* pause between two walks */
 
-/* Pins @op, and records the pin for a replay. @op may be NULL. */
+/*
+ * Pins @op, and writes the pin to the flight recorder, so that a replay of the recording pins @op
+ * as well. @op may be NULL.
+ */
 static struct lnet_op *pin(struct lnet_pass *p, struct lnet_op *op)
 {
 	if (!op)
@@ -67,15 +70,15 @@ void lnet_ops_walk(struct lnet_pass *p,
 /* ---- slices: a path works again, is suspect or removed; an interface has lost its link ------- */
 
 /*
- * True if @nr, the walk number of a peer or an NI, is the number of this walk or a later one; 0: no
- * walk is due.
+ * @nr is the number of the walk that is to serve a peer or an NI; 0: none is to. True if the walk
+ * @w has this number, or has not reached it yet.
  */
 static bool walk_is_due(const struct lnet_walk *w, u32 nr)
 {
 	return nr && (s32)(nr - w->nr) >= 0;
 }
 
-/* True if @att uses an NI whose link is down, and the NI requires this walk or a later one. */
+/* True if the link of the NI of @att is down, and the walk with the NI's number has not ended. */
 static bool is_cut(const struct lnet_shard *sh, const struct lnet_att *att)
 {
 	return lnet_att_is_live(att) && !lnet_ni_has_link(att->ni) &&
@@ -88,8 +91,10 @@ static bool waits_for_gone(const struct lnet_shard *sh, const struct lnet_att *a
 }
 
 /*
- * Visits @op. True: @op was retried, or chose a path again. @stuck: [0] the last peer without a
- * better path; [1] the last peer without a better NI.
+ * Visits @op. True: @op was retried, or chose a path again. @stuck remembers peers without an
+ * alternative, so that the slice skips their other operations. [0]: the last peer for which no path
+ * is better than a suspect path. [1]: the last peer for which no NI is better than that of a
+ * suspect path.
  */
 static bool walk_visit_op(struct lnet_pass *p, struct lnet_op *op, const struct lnet_peer *stuck[2])
 {
@@ -115,7 +120,10 @@ static bool walk_visit_op(struct lnet_pass *p, struct lnet_op *op, const struct 
 	}
 	if (walk_is_due(&p->sh->walk, op->peer->back_walk))
 		return lnet_op_path_back(p, op);
-	/* @op may choose another path if it waits for credits, but a hedge keeps its path */
+	/*
+	 * If the first attempt of @op waits for credits, @op may choose another path. The second,
+	 * hedged attempt keeps its path.
+	 */
 	att = &op->first;
 	if (op->state != OP_TRY || !lnet_att_waits(att))
 		return false;
@@ -206,7 +214,10 @@ bool lnet_ops_wait_gone(const struct lnet_shard *sh)
 	return walk_is_due(w, w->gone_walk) && (w->at || w->gone_walk != w->nr);
 }
 
-/* Many operations notice the same suspect path, so these walks have pauses between them. */
+/*
+ * Many operations notice the same suspect path, and each calls this function. So the walks that it
+ * starts have pauses of REST_NS between them.
+ */
 void lnet_ops_reselect_path(struct lnet_pass *p, struct lnet_path *path)
 {
 	struct lnet_ni_shard *ns = &path->ni->sh[p->sh->ix];

@@ -39,8 +39,8 @@ void lnet_op_sent(struct lnet_pass *p, struct lnet_op *op);
 /* [sh] Drops a pin of @op; may free @op. */
 void lnet_op_unpin(struct lnet_pass *p, struct lnet_op *op);
 /*
- * [sh] Makes the pass cancel, at its end, the attempts of @op that drivers have. Each pass does
- * this at most once for @op.
+ * [sh] Adds @op to the deferred work of the pass @p. At its end, @p cancels the attempts of @op
+ * that drivers have. Each pass cancels the attempts of @op at most once.
  */
 void lnet_op_cancel(struct lnet_pass *p, struct lnet_op *op);
 /*
@@ -63,15 +63,16 @@ void lnet_op_try(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *path
 void lnet_op_start(struct lnet_pass *p, struct lnet_op *op);
 void lnet_pass_starts(struct lnet_pass *p);	/* ln->hooks->starts() */
 /*
- * [sh] Continues @op: OP_RESOLVE -> OP_TRY. @negotiated false: there is no session yet; the timeout
- * of @op runs from its start.
+ * [sh] Continues @op: OP_RESOLVE -> OP_TRY. If @negotiated is true, the timeout of @op begins when
+ * a driver gets its first attempt. If @negotiated is false, there is no session yet, and the
+ * timeout has begun with lnet_op_start().
  */
 void lnet_op_release(struct lnet_pass *p, struct lnet_op *op, bool negotiated);
 /*
- * [sh] Takes an operation from the pool for a request of the core to @pni, which ends after one
- * attempt timeout. The request is idempotent, and has the match bits of a ping to the reserved
- * portal. A GET, and a PUT with LNET_OPF_ACK in @flags, get a slot. NULL: no operation or no slot
- * is free.
+ * [sh] Takes an operation from the pool for a request of the core to @pni. The timeout of the
+ * request is one attempt timeout. The request is idempotent. It has the reserved portal and the
+ * match bits of a ping. If the request expects a reply, it gets a slot: a GET, or a PUT with
+ * LNET_OPF_ACK in @flags. NULL: no operation or no slot is free.
  */
 struct lnet_op *lnet_op_control(struct lnet_pass *p, struct lnet_peer_ni *pni,
 				enum lnet_op_type type, u32 flags);
@@ -92,8 +93,9 @@ bool lnet_op_may_resend(const struct lnet_pass *p, const struct lnet_op *op, boo
 void lnet_att_fail(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome how, bool unsent);
 /*
  * [sh] A router on the path @via could not forward an attempt of @op. Retries @op at once on
- * another path. The report does not identify the attempt, so it proves no more than the loss of a
- * connection.
+ * another path. The router's report does not identify the attempt, so the attempt that awaits a
+ * reply may have reached the peer. The outcome is LNET_PATH_LOST, with delivery unknown, as after
+ * the loss of a connection.
  */
 void lnet_op_stopped(struct lnet_pass *p, struct lnet_op *op, struct lnet_path *via);
 /*
@@ -115,8 +117,8 @@ void lnet_ops_leave_gone(struct lnet_pass *p, bool force);
 bool lnet_op_path_back(struct lnet_pass *p, struct lnet_op *op);
 
 /*
- * True if a second delivery of the request @op does no harm: the peer discards it, it has no
- * effect, or it is permitted.
+ * True if a second delivery of @op does no harm: the peer discards the duplicate, the duplicate has
+ * no effect, or the tunable resend_ambiguous permits duplicates.
  */
 static inline bool lnet_op_is_repeatable(const struct lnet_op *op)
 {
@@ -156,9 +158,9 @@ void lnet_op_reselect_ni(struct lnet_pass *p, struct lnet_op *op, void *ni);
  */
 bool lnet_op_source_leaves(const struct lnet_op *op);
 /*
- * [sh] The path to which @op is bound failed or is unresponsive: removes the binding, if permitted.
- * A reply to a tracked request may use any path, and so may a tracked request with a given source.
- * False: @op stays bound.
+ * [sh] The path to which @op is bound failed or is unresponsive. Removes the binding, so that @op
+ * may use any path. Replies to tracked requests, and tracked requests with a given source, may lose
+ * their binding. False: @op stays bound; enum lnet_binding has the rule.
  */
 bool lnet_op_unbind(struct lnet_op *op);
 /*
@@ -228,30 +230,31 @@ static inline void lnet_walk_leave(struct lnet_walk *walk, struct lnet_op *op)
 
 /* ---- request_id.c ---------------------------------------------------------------------------- */
 /*
- * Flags in the second half of the handle of an ACK or REPLY. ALONE: the reply is for this request
- * only. ALL: a cumulative ACK for all PUTs up to this one. Neither flag: a cumulative ACK for those
- * of these PUTs that requested no ACK.
+ * Flags in the second half of the handle of an ACK or REPLY, next to a sequence. ALONE: the reply
+ * is only for the request with this sequence. Otherwise the ACK is cumulative. With ALL, it covers
+ * all PUTs up to this sequence. Without ALL, it covers only PUTs that requested no ACK.
  */
 #define LNET_REQID_ALONE (1ULL << 62)
 #define LNET_REQID_ALL (1ULL << 63)
 
 /*
- * [sh] True if the receiver may reject the next sequence, after many aborts. A new session is
- * needed.
+ * [sh] True if so many requests were aborted that the receiver may reject a request with the next
+ * sequence. A new session is needed.
  */
 bool lnet_window_stuck(const struct lnet_txwin *tx);
 /*
- * [sh] True if all sequences of the session were drawn and their requests are finished. A new
- * session is needed.
+ * [sh] True if requests have used all sequences of the session, and all these requests are
+ * finished. A new session is needed.
  */
 bool lnet_window_spent(const struct lnet_txwin *tx);
 /* [sh] True if requests await replies, and no reply was received for transaction_timeout. */
 bool lnet_window_is_unresponsive(const struct lnet_pass *p, const struct lnet_txwin *tx);
 /*
- * [sh] True if no request is unfinished, and none was sent for 1.5 times the receiver's hold time.
+ * [sh] True if all requests are finished, and no request got a sequence for 1.5 times tx->hold_ns.
+ * The receiver may drop its window if it receives no request for twice this hold time.
  */
 bool lnet_window_stale(const struct lnet_pass *p, const struct lnet_txwin *tx);
-/* [sh] Draws a sequence for @op, if @op has none. False: the window is full. */
+/* [sh] Gives @op the next free sequence, if @op has none. False: the window is full. */
 bool lnet_op_draw_id(struct lnet_pass *p, struct lnet_op *op);
 /* [sh] Makes @op wait for room in the window, or for another session. */
 void lnet_op_wait_window(struct lnet_pass *p, struct lnet_op *op);
