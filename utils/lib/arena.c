@@ -6,7 +6,11 @@
 #include "arena.h"
 
 #define PIECE_MIN 1024
-#define PIECE_MAX 65536		/* below the size for which malloc() always calls the kernel */
+/*
+ * Maximum bytes of a piece. It is below the size from which malloc() calls the kernel for each
+ * block: 128 KiB in glibc.
+ */
+#define PIECE_MAX 65536
 
 struct piece {
 	struct piece *next;

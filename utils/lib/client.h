@@ -43,8 +43,9 @@ struct request {
 };
 
 /*
- * Encodes the children of @body. A mapping becomes bare pairs, a sequence becomes a list of lists,
- * and NULL becomes nothing. Returns 0, -ENOMEM or -E2BIG.
+ * Encodes the children of @body. A mapping becomes pairs of key and value, without a list around
+ * the pairs. A sequence becomes a list of lists. If @body is NULL, the request is empty. Returns 0,
+ * -ENOMEM or -E2BIG.
  */
 int request_encode(struct request *r, const struct lnetctl_node *body);
 void request_free(struct request *r);
@@ -74,7 +75,10 @@ struct family {
 	uint8_t does[32], dumps[32];	/* a bit per command */
 };
 
-/* Reads the attributes of the controller's reply. Skips malformed attributes. */
+/*
+ * Reads the reply in which the kernel's netlink controller describes the family @f. @attrs are the
+ * attributes of the reply. Skips malformed attributes.
+ */
 void family_read(struct family *f, const void *attrs, size_t len);
 /* Does the family have the command? True also if the family lists no operations. */
 bool family_has(const struct family *f, uint8_t cmd, bool dump);
@@ -88,10 +92,13 @@ struct link_call {
 	uint16_t flags;			/* flags in addition to NLM_F_REQUEST and NLM_F_ACK */
 	const void *attrs;
 	size_t len;
-	/* Maximum time without a reply. 0: 30 s, and the node should reply at once. */
+	/*
+	 * Maximum time without a reply. 0: 30 s. The value 0 is for requests to which a node
+	 * replies at once. If the node has not replied after 2 s, it is reported as unresponsive.
+	 */
 	unsigned int timeout_ms;
 	struct reply *reply;		/* for dumps, else NULL */
-	struct family *family;		/* result of a request to the controller; else NULL */
+	struct family *family;	/* result of a request to the netlink controller; else NULL */
 	char text[256];			/* error text of the node; "": none */
 };
 
@@ -133,8 +140,8 @@ struct presence {
 
 /*
  * Queries each node and waits up to 500 ms for its reply. Returns the number of nodes, which are
- * sorted by name. If a node is unresponsive and the caller may not read its command line, omits the
- * node.
+ * sorted by name. If a node is unresponsive, its name is read from the command line of its process.
+ * If the caller may not read this command line, the list omits the node.
  */
 unsigned int presence_list(struct presence *all, unsigned int max);
 /*
@@ -240,21 +247,23 @@ int ctl_net_numbers(struct lnetctl_node *ni, const struct lnetctl_net *n);
 
 /*
  * Begins transaction @t, to which further changes of @c are added. With @alone, the commit fails if
- * another client has changed the node after this call. So the changes may depend on data that the
- * caller reads from the node. Returns 0, -EOPNOTSUPP if the node has no transactions, or another
- * error.
+ * another client has changed the node after this call. So data that the caller reads from the node
+ * after this call is still valid at the commit. Returns 0, -EOPNOTSUPP if the node has no
+ * transactions, or another error.
  */
 int ctl_trans_begin(struct lnetctl *c, struct ctl_trans *t, bool alone);
 /* Reads all policies. If a stock module has no policies, *@doc is NULL. */
 int ctl_udsp_all(struct lnetctl *c, struct lnetctl_node **doc);
 /*
- * Ends the transaction. If @rc is 0, commits it. Otherwise discards it, and keeps the stored error
- * of @rc. Returns the result. t->at is the part of the file that the node rejected.
+ * Ends the transaction. @rc is the result of the last change. If @rc is 0, commits the transaction.
+ * Otherwise discards the transaction, and lnetctl_error() still returns the error of that change.
+ * Returns the result. t->at is the part of the file that the node rejected.
  */
 int ctl_trans_end(struct lnetctl *c, struct ctl_trans *t, int rc);
 /*
- * Decides whether to retry a transaction: @rc must report that another client made changes. Pauses
- * before it returns true. *@tries is 0 at first.
+ * Returns true, after a pause, if the caller should retry a transaction whose result is @rc. This
+ * is the case if @rc is -ESTALE: another client has changed the node. *@tries counts the tries, and
+ * is 0 at first. After 40 tries the function returns false.
  */
 bool ctl_trans_again(int rc, unsigned int *tries);
 /*

@@ -99,7 +99,10 @@ void lnetctl_error_print(const struct lnetctl *c, FILE *out)
 	lnetctl_doc_free(doc);
 }
 
-/* The node sends stock's text STACK_DOWN; the library appends REMEDY. */
+/*
+ * If a node is not configured, it rejects requests with the text STACK_DOWN, as a stock node does.
+ * The library appends REMEDY to this text.
+ */
 #define STACK_DOWN "LNet stack down"
 #define REMEDY "this node is not configured: run 'lnetctl lnet configure' first"
 

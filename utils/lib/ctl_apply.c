@@ -133,9 +133,10 @@ static int plan_read(struct plan *p, const struct lnetctl_file *file)
 }
 
 /*
- * The transaction begins before the node is read. So the commit fails if the node changed after it
- * was read. @im has the positions of its requests in the file; the comparison has separate
- * positions.
+ * Compares @file with the node, and commits or discards the transaction of @im. The transaction
+ * begins before the node is read. So the commit fails if the node changed after it was read. If the
+ * comparison fails, p->im has the position in the file. If the node rejects a request of the
+ * transaction, @im has the position.
  */
 static int plan_send(struct plan *p, const struct lnetctl_file *file, struct import *im,
 		     bool commit)

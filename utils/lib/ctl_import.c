@@ -176,7 +176,10 @@ void import_at(struct lnetctl_node *n, const struct lnetctl_node *from)
 
 /* ---- global ---------------------------------------------------------------------------------- */
 
-/* If the section is deleted, resets the values that stock's tool resets. */
+/*
+ * Handles the section "global" of a file whose contents `lnetctl import --del' deletes. Resets the
+ * values in the section that stock's tool also resets, and no others.
+ */
 static int reset_globals(struct import *im, const struct lnetctl_node *section)
 {
 	static const char *const names[] = { "numa_range", "max_interfaces", "discovery" };
@@ -239,7 +242,8 @@ static int import_numa(struct import *im, const struct lnetctl_node *section)
 }
 
 /*
- * Is the key of the scalar valid? Only an addition uses the scalar, but each action checks the key.
+ * Is the key of @n, a scalar at the top of the file, the name of a tunable? Only an import that
+ * adds sets the tunable. Imports that delete or show only check the key.
  */
 static int scalar_known(struct import *im, const struct lnetctl_node *n)
 {

@@ -190,7 +190,10 @@ static bool has_by_name(const struct lnetctl_node *intf, const char *nid)
 	return best >= 0 && !strncmp(text, nid, strlen(text)) && nid[strlen(text)] == '@';
 }
 
-/* Calls @fn for the interfaces of the element @ni. If @net has no list, @ni is @net. */
+/*
+ * Calls @fn for the interfaces that @ni describes, an element of "local NI(s)" of @net. If @net has
+ * no "local NI(s)", the keys of the interface are in @net, and @ni is equal to @net.
+ */
 static int ni_items(struct import *im, const struct lnetctl_node *net,
 		    const struct lnetctl_node *ni, ni_item_fn fn, void *arg)
 {

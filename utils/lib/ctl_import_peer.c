@@ -100,7 +100,8 @@ int import_peer(struct import *im, const struct lnetctl_node *peer)
 
 /* ---- fault ----------------------------------------------------------------------------------- */
 
-#define LATENCY_MAX_S 86400	/* limit of nodes; in ms the number fits into 32 bits */
+/* Nodes accept no longer delay of a fault rule, in s. Also in ms the delay fits into 32 bits. */
+#define LATENCY_MAX_S 86400
 
 /*
  * The numbers of a fault rule. The library checks that each number fits into 32 bits. For most

@@ -49,8 +49,8 @@ uint64_t lnetctl_service_id(void)
 /* ---- helpers --------------------------------------------------------------------------------- */
 
 /*
- * Returns the path of a helper program. The environment @variable may name another program of the
- * same name.
+ * Returns the path of a helper program, by default @path. The environment @variable may contain
+ * another path, but only one whose last component is equal to that of @path.
  */
 static const char *helper_path(const char *path, const char *variable)
 {

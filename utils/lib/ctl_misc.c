@@ -40,7 +40,8 @@ int lnetctl_set_many(struct lnetctl *c, const struct lnetctl_node *values)
 		const char *name = strcmp(n->key, "max_intf") ? n->key : "max_interfaces";
 
 		if (!strcmp(name, "lnd_timeout"))
-			continue;	/* derived value; stock's tool also accepts it */
+			/* the node computes this value; stock's tool also accepts the key */
+			continue;
 		if (!n->text || !*n->text) {
 			lnetctl_doc_free(body);
 			return ctl_fail(c, -EINVAL, "add", "global",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Commands about the instance and its interfaces. */
+/* Commands that configure a node, and that show and change its interfaces. */
 #include <errno.h>
 #include <lnet/nid.h>
 #include <net/if.h>
@@ -368,10 +368,12 @@ static int health_each(struct lnetctl *c, const struct lnetctl_node *nets, const
 }
 
 /*
- * Sets values on a stock module, which has these defects. It ignores an unknown NID. It applies a
- * health value for all NIDs of one net to all nets. It ignores connections unless the request is
- * for all nets. So stock's tool sends a request for all nets, if the command is for one net. If the
- * command is for one NID, the tool's request has no effect.
+ * Sets values on a stock module. The module ignores an unknown NID. The module applies a health
+ * value for all NIDs of one net to all nets. So this function sends a separate request for each
+ * NID, after it has found the NIDs. The module ignores @conns_per_peer, except in a request for all
+ * nets. So this function sends such a request if the caller names a net, as stock's tool does. If
+ * the caller names a NID, this function rejects @conns_per_peer; stock's tool sends a request
+ * without effect.
  */
 static int net_set_stock(struct lnetctl *c, const char *net, const char *nid, int64_t health,
 			 int64_t conns_per_peer)

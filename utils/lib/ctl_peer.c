@@ -123,7 +123,10 @@ static void credits_sign(struct lnetctl_node *pni)
 		struct lnetctl_node *n = lnetctl_find(pni, keys[i]);
 		int64_t num;
 
-		/* the new text has fewer digits than the old one, so it fits */
+		/*
+		 * The signed number replaces the unsigned number in @n->text, such as -1 for
+		 * 4294967295. Its text fits, because negative credits are near 0.
+		 */
 		if (!n || lnetctl_num(n, &num) || num <= INT32_MAX || num > UINT32_MAX)
 			continue;
 		sprintf(n->text, "%d", (int)(int32_t)num);
@@ -215,8 +218,8 @@ static int body_with_nids(struct lnetctl *c, const struct ctl_op *op, const char
 }
 
 /*
- * Converts the error text of a node to "WHAT: REASON". The node sends WHAT, and in parentheses the
- * reason, if errno does not contain it.
+ * Converts the error text @descr of a node to "WHAT: REASON". @descr is "WHAT (REASON)" or "WHAT".
+ * If @descr has no REASON, the text of errno @err is the reason.
  */
 static void failure_text(const char *descr, int err, char *text, size_t size)
 {

@@ -159,7 +159,10 @@ static int dump_write(struct lnetctl *c, struct dump *d)
 	return rc;
 }
 
-/* Writes a dump to @file. With @is_new, creates the file, which no other process may have open. */
+/*
+ * Writes a dump to @file. With @is_new, removes an old file @file first, and creates a new file. So
+ * no other process has the new file open.
+ */
 static int dump_to(struct lnetctl *c, struct dump *d, const char *file, bool is_new)
 {
 	int fd = is_new ? file_create_new(file, 0666) : file_create(file, O_WRONLY | O_TRUNC, 0666);

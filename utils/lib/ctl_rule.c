@@ -34,8 +34,8 @@ bool import_rule_list(const struct lnetctl_node *seq, char *text, size_t size)
 }
 
 /*
- * Adds a list as text. A list that is too long is truncated, but the node still rejects it as too
- * long, and reports the error.
+ * Adds a list as text. Text that does not fit into LNETCTL_RULE_LIST is truncated. The truncated
+ * text is still longer than the 512 bytes that a node accepts, so the node rejects the list.
  */
 static bool add_list(struct lnetctl_node *item, const struct lnetctl_node *seq)
 {

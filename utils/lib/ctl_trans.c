@@ -11,7 +11,10 @@
 
 /* A commit takes long, because it waits until removed interfaces have drained. */
 #define COMMIT_MS 600000
-/* Maximum attempts to commit. Each ESTALE means that another client has made progress. */
+/*
+ * Maximum attempts to commit a transaction. A commit fails with ESTALE only after another client
+ * has changed the node. So clients that retry at the same time do not block each other forever.
+ */
 #define TRIES_MAX 40
 #define PAUSE_US 10000
 
@@ -92,7 +95,11 @@ int ctl_trans_end(struct lnetctl *c, struct ctl_trans *t, int rc)
 	if (!rc)
 		rc = trans_commit(c, t);
 	else
-		link_talk(c->link, &forget);	/* ignores an error, which would hide the cause */
+		/*
+		 * Discards the transaction. An error of this request is ignored, because it would
+		 * replace the error @rc of the change that failed.
+		 */
+		link_talk(c->link, &forget);
 	free(t->origin);
 	t->origin = NULL;
 	return rc;

@@ -9,9 +9,9 @@ enum exit_status {
 	EXIT_USAGE = 2,		/* an argument, an option or its value is invalid */
 	EXIT_NO_NODE = 3,	/* no node responds, or the node is not configured */
 	EXIT_NOT_PERMITTED = 4,
-	/* as stock lnetctl: low byte of the negative errno, or of -1 */
+	/* The next three are the statuses of stock lnetctl: low bytes of -EINVAL, -EIO and -1. */
 	EXIT_NO_GROUP_COMMAND = 234,	/* a command group without one of its commands */
-	EXIT_NO_OUTPUT = 251,		/* standard output cannot be written: -EIO */
+	EXIT_NO_OUTPUT = 251,		/* standard output cannot be written */
 	EXIT_NO_COMMAND = 255,		/* the first argument is not a command */
 };
 

@@ -62,7 +62,10 @@ void import_missing(const struct lnetctl_file *file);
 
 /* ---- ctl_import_net.c: sections net and ip2nets ---- */
 
-/* One interface of a file. The texts live as long as the file, or as the call. */
+/*
+ * One interface that a file describes. @at, @net and @nid belong to the document of the file. The
+ * struct itself is valid only while ni_item_fn() runs.
+ */
 struct ni_item {
 	const struct lnetctl_node *at;
 	const char *net;

@@ -18,7 +18,7 @@
 #include "client.h"
 
 #define SILENCE_MS 30000
-#define REPORT_MS 2000		/* time without a reply until the node is reported */
+#define REPORT_MS 2000	/* time without a reply until l->unresponsive() reports the node */
 #define UNREAD_LOOKS 5
 #define LOOK_MS 200		/* time between checks of whether the node still exists */
 
@@ -602,9 +602,9 @@ int link_family_find(struct link *l)
 }
 
 /*
- * Does the node have the command? If not, the library does not send the request. Since Linux 6.1
- * the kernel checks flags before it checks that a command exists. So it rejects a request with
- * flags for an unknown command with EINVAL.
+ * Does the node have the command? If not, the library rejects the request itself, because the
+ * kernel's error may be misleading. Since Linux 6.1 the kernel checks the flags of a request first.
+ * If the command does not exist, the kernel then reports EINVAL for the flags.
  */
 static bool is_served(const struct link *l, const struct link_call *call)
 {

@@ -58,10 +58,12 @@ int nt_words_end(struct nt_words *w, char *why, size_t why_size);
 
 /* ---- nt_report.c: figures and tables --------------------------------------------------------- */
 
-struct nt_cell {			/* results of a measure, over all nodes */
-	u64 sum_ns;		/* largest sum of times of a node */
-	u32 nr;			/* iterations; 0: not measured yet */
-	u64 noise_out, noise_in;	/* bytes of all nodes that make noise */
+struct nt_cell {			/* results of one measurement with all nodes */
+	/* Each node adds up the durations of its exchanges. This is the largest of these sums. */
+	u64 sum_ns;
+	u32 nr;			/* exchanges of each node; 0: not measured yet */
+	/* bytes sent and received by the nodes that load the network and are not measured */
+	u64 noise_out, noise_in;
 };
 
 struct nt_report {

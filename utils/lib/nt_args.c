@@ -10,7 +10,8 @@
 #include "utils/lib/nt.h"
 
 #define A_NUMBER	"1 to 4294967295"
-#define CYRILLIC_ES "\xd0\xa1"	/* in documents this letter looks like a Latin C */
+/* The Cyrillic letter Es in UTF-8. It looks like a Latin C, so users copy it from documents. */
+#define CYRILLIC_ES "\xd0\xa1"
 
 void nt_words_init(struct nt_words *w)
 {

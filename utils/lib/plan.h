@@ -7,10 +7,13 @@
 
 struct plan {
 	struct import im;
-	struct lnetctl_node *doc;		/* "del", "set", "add" */
-	struct lnetctl_node *was;		/* old values of "set" */
+	struct lnetctl_node *doc;	/* the plan: changes by the keys "del", "set", "add" */
+	struct lnetctl_node *was;	/* the node's values that "set" of @doc replaces */
 	struct lnetctl_node *moved;		/* interfaces that are replaced */
-	/* Sections of the node. `line' of their objects is 0, PLAN_KEPT or PLAN_REPLACED. */
+	/*
+	 * Sections of the node's configuration. The field `line' of an object has the result of the
+	 * comparison with the file: PLAN_KEPT or PLAN_REPLACED. 0: no object of the file matches.
+	 */
 	struct lnetctl_node *nets, *peers, *rules[2], *global, *policies, *routes, *routing;
 	struct lnetctl_node *addresses;		/* the interfaces with their NIDs */
 	/* NULL on a stock module, which has no such section */

@@ -184,8 +184,9 @@ static int marks_plan(struct plan *p, const struct ni_item *item, const char *ni
 }
 
 /*
- * Compares service state and link. An interface that does not exist yet cannot change these, so it
- * is replaced.
+ * Adds a difference of service state or link to @d. The caller then replaces the interface: the
+ * plan removes it and adds it with the new state. A request that changes only the state needs the
+ * NID, which an interface that waits for its device does not have.
  */
 static void marks_compare(const struct ni_item *item, const struct lnetctl_node *ni,
 			  struct differences *d)

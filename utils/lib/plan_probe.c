@@ -105,7 +105,11 @@ static int ni_probe(struct plan *p, const struct lnetctl_node *ni, unsigned int 
 				"cannot add interface %s: address and port are in use (another "
 				"node of this machine? see accept_port)",
 				nid);
-	return 0;	/* other errors may affect only this process */
+	/*
+	 * bind_try() may have failed in another way only because of a limit or permission of this
+	 * process, so the node tries to add the interface
+	 */
+	return 0;
 }
 
 int plan_probe(struct plan *p)

@@ -7,7 +7,7 @@
 
 #define WORDS_SIZE 2048		/* bytes of two lists of NIDs and all other parameters */
 
-/* Is the key of an export no parameter of the rule? */
+/* True for the keys of an exported fault rule that do not set a parameter of the rule. */
 static bool key_is_no_param(const char *key)
 {
 	return !strcmp(key, "kind") || !strcmp(key, "id") || !strcmp(key, "state") ||
@@ -80,8 +80,8 @@ static bool plan_rule_same(const struct lnet_rule *want, const struct lnet_rule 
 }
 
 /*
- * Finds a rule of the node that equals @want, and that equals no earlier rule of the file. Sets its
- * line.
+ * Finds a rule of the node that equals @want, and that equals no earlier rule of the file. Marks
+ * the found rule as kept, by its field `line'.
  */
 static int find_same(struct plan *p, const struct lnet_rule *want, bool *found)
 {

@@ -122,7 +122,10 @@ static int notes_add(struct plan *p)
 
 /* ---- the document ---------------------------------------------------------------------------- */
 
-/* Replaces the value of @line, which is in "set", by a mapping of "old" and "new". */
+/*
+ * @line is an entry of the plan's section "set": a key and its new value. Replaces the value by a
+ * mapping with "old" and "new". The old value is that of the same key in @was.
+ */
 static int line_split(struct plan *p, struct lnetctl_node *line, const struct lnetctl_node *was)
 {
 	const struct lnetctl_node *old = lnetctl_find(was, line->key);

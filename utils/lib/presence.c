@@ -110,8 +110,8 @@ static bool is_name(struct presence *p, const char *name)
 }
 
 /*
- * Finds the name of an unresponsive node in its command line. The name is the argument that, with
- * the user of the process, results in the port of the node.
+ * Finds the name of an unresponsive node in its command line. A node computes its netlink port from
+ * its name and its user. So the name is the argument for which this computation returns p->port.
  */
 static void name_guess(struct presence *p)
 {

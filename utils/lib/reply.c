@@ -254,8 +254,9 @@ static bool walk_ordered(struct walk w)
 }
 
 /*
- * Finds the value of @index in @all. If @all is @ordered, which is usual, the next value is the
- * wanted one, or the wanted value is missing.
+ * Finds the value with the number @index in @all. With @ordered, the values in @all have increasing
+ * numbers, and the caller searches them in this order. Then only the value at *@next is compared.
+ * If *@next has a higher number, the value of @index is missing. Without @ordered, searches @all.
  */
 static bool value_take(struct walk all, bool ordered, uint16_t index, struct walk *next,
 		       struct attr *a)
@@ -316,7 +317,10 @@ static int add_elements(const struct reply_key *key, struct lnetctl_node *map, c
 	return top ? rc : -ENOMEM;
 }
 
-/* Adds further elements to the lists in the last item. */
+/*
+ * A message with LNET_NL_F_CONT continues the last item of the reply. Adds the elements in the
+ * message to the lists of this item.
+ */
 static int list_elements_add(const struct reply_table *t, struct lnetctl_node *item, struct walk w)
 {
 	size_t i;
@@ -360,7 +364,7 @@ static int feed_table(struct reply *r, struct walk w)
 	head = &r->table->keys[0];
 	if (!head->name || !*head->name)
 		return r->top ? 0 : -EPROTO;
-	/* created with the first value, so that an empty reply prints nothing */
+	/* feed_top() creates r->top with the first value, so an empty reply prints nothing */
 	r->top = NULL;
 	return 0;
 }
@@ -380,7 +384,10 @@ static int feed_top(struct reply *r)
 	return r->top ? 0 : -ENOMEM;
 }
 
-/* Is the table a comment? A kernel that has no result yet sends a comment first. */
+/*
+ * Is this the key table of a comment? Its first key has the name "#". If the kernel has no result
+ * yet, it sends a comment before the result. The library skips comments.
+ */
 static bool is_comment(const struct reply_table *t)
 {
 	const char *name = t->keys[0].name;

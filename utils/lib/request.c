@@ -113,7 +113,10 @@ static void put_children(struct request *r, const struct lnetctl_node *n)
 {
 	const struct lnetctl_node *child;
 
-	/* If a part is missing, the request could have another meaning. */
+	/*
+	 * If memory was missing for a part of @n, rejects the request, because without this part it
+	 * could have another meaning.
+	 */
 	if (n->incomplete)
 		r->err = -ENOMEM;
 	for (child = n->first; child && !r->err; child = child->next) {

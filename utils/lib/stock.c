@@ -35,7 +35,10 @@ const struct stock stock_kernel = { "/sys/module", "/sys/kernel/debug/lnet", dev
 
 /* The parameters in the order of stock's `global show'. */
 static const struct param {
-	/* file below the modules' directory; "": derived value */
+	/*
+	 * @file: path below /sys/module, as "MODULE/parameters/PARAMETER"; "": stock's module
+	 * computes the value from other parameters
+	 */
 	const char *name, *file, *initial;
 	bool inverted;
 } params[] = {

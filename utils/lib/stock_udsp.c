@@ -36,7 +36,10 @@ static int udsp_ioctl(const struct stock *s, unsigned int nr, struct lnet_ioc_ud
 
 /* ---- add and del ----------------------------------------------------------------------------- */
 
-/* Converts a pattern to words. A net alone, without an address, matches all NIDs of the net. */
+/*
+ * Converts a pattern of a policy to the 32-bit words of stock's request. A net alone, without an
+ * address, matches all NIDs of the net. Returns the number of words, or -errno.
+ */
 static int end_words(const char *text, uint32_t *words)
 {
 	struct lnet_nidlist list;

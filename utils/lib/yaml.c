@@ -8,7 +8,8 @@
 #include "client.h"
 
 #define YAML_DEPTH_MAX 16
-#define YAML_KEYS_MAX 4096	/* keys of a mapping; each is compared with all earlier keys */
+/* Maximum keys of a mapping. The time is quadratic: each key is compared with all earlier keys. */
+#define YAML_KEYS_MAX 4096
 
 static bool word_in(const char *text, const char *const *words)
 {
@@ -162,8 +163,8 @@ static int event_depth(const yaml_event_t *event)
 }
 
 /*
- * Does the event have a tag? The tag "!" does not count: it only means that a scalar is not plain,
- * and error texts in exports have it.
+ * Does the event have a YAML tag that the library does not support? The tag "!" is accepted. It
+ * only means that a scalar is a text, and the program writes it before error texts in exports.
  */
 static bool has_tag(const yaml_event_t *event)
 {
@@ -271,7 +272,7 @@ static int read_checked(FILE *in, struct lnetctl_node **doc, char *why, size_t w
 	return rc;
 }
 
-/* For comparison, a full export of 1,000 peers with 8 NIDs has 13 MB. */
+/* Maximum bytes of a file. A full export of 1,000 peers with 8 NIDs each has 13 MB. */
 #define YAML_FILE_MAX (64u << 20)
 
 /* Reads all of @in into *@text, which the caller frees. */
