@@ -56,7 +56,10 @@ static int run_ping(struct tool *t)
 	bool failed;
 	int rc;
 
-	/* 0 and more than 180 s are limits of the node, as in stock */
+	/*
+	 * The node limits the timeout, as a stock node does. So this tool does not reject a timeout
+	 * of 0, or of more than 180 s.
+	 */
 	if (timeout)
 		lnetctl_ms_parse(timeout, &ms);
 	nids = tool_words(t);

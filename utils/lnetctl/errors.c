@@ -10,7 +10,10 @@
 
 #define NAME "lnetctl"
 
-/* The current command. Errors have its name as their object. */
+/*
+ * The command that is running. An error is printed as verb, object, errno and text. The object is
+ * the first word of this command, such as "net" for net add.
+ */
 static struct tool *current;
 
 void tool_errors_of(struct tool *t)

@@ -136,7 +136,7 @@ static int next_open(struct replacement *r, const struct stat *old)
 	fd = mkostemp(r->next, O_CLOEXEC);
 	r->out = fd < 0 || fchmod(fd, new_mode(old)) ? NULL : fdopen(fd, "w");
 	if (fd >= 0 && old->st_mode && fchown(fd, old->st_uid, old->st_gid))
-		errno = 0;	/* not an error: the caller then owns the file */
+		errno = 0;	/* ignored: if fchown() fails, the user of lnetctl owns the file */
 	if (r->out)
 		return 0;
 	if (fd >= 0)

@@ -70,7 +70,10 @@ static void help_all(const char *path, const struct command *table)
 		tool_help(path, table, stdout);
 }
 
-/* Appends the group @cmd to @path, which precedes the names of its commands. */
+/*
+ * Appends the name of the command group @cmd and a space to @path. Help and errors write @path
+ * before the name of a command of the group.
+ */
 static void path_enter(char *path, const struct command *cmd)
 {
 	size_t len = strlen(path);

@@ -217,8 +217,9 @@ static void args_words_read(struct tool *t, int argc, char **argv)
 /* ---- sets of options ------------------------------------------------------------------------- */
 
 /*
- * Reads the next set of options at *@sets, which may be "net nid;if nid", into @names. The list
- * @names ends with NULL. @buf contains the names. False: there is no further set.
+ * Reads the next set of options at *@sets into @names. *@sets is a text such as "net nid;if nid",
+ * which has the sets "net nid" and "if nid". The list @names ends with NULL, and points into @buf.
+ * False: there is no further set.
  */
 #define SET_MAX 12
 

@@ -14,7 +14,7 @@ struct check {
 	const char *name;
 	int64_t min, max;
 	const char *words;
-	const char *object;		/* object of the error; NULL: the name */
+	const char *object;		/* object in the error message; NULL: @name is the object */
 };
 
 static const struct check checks[] = {

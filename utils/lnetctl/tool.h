@@ -58,8 +58,9 @@ struct command {
 	const char *name, *help;
 	/*
 	 * Runs the command. Returns 0, a status of exit_status.h, a negative errno, or -1. The exit
-	 * status is the low byte of the returned value. The function of a group is called if the
-	 * next word is not a command of the group. If it is NULL, the tool rejects such a word.
+	 * status is the low byte of the returned value. If this struct describes a group, run() is
+	 * called only if the word after the group's name is not one of its commands. If run is
+	 * NULL, the tool rejects such a word.
 	 */
 	int (*run)(struct tool *t);
 	const struct opt *opts;		/* ends with an element of name NULL; NULL: no options */
@@ -132,7 +133,8 @@ int tool_dump(const char *path, const struct command *table);
 
 /* ---- errors.c: on standard error; as JSON after tool_errors_as_json() ---- */
 
-void tool_errors_of(struct tool *t);	/* later errors have the name of t->cmd */
+/* Makes later errors have the command of @t as their object, and the layout that @t requests. */
+void tool_errors_of(struct tool *t);
 /* Prints a usage error, before anything was sent to the node. Returns EXIT_USAGE. */
 int tool_usage(const char *fmt, ...) __attribute__((__format__(printf, 1, 2)));
 /*

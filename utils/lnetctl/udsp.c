@@ -41,7 +41,10 @@ static int udsp_command_add(struct tool *t)
 
 	if (rc)
 		return rc;
-	/* one pattern alone permits only a priority */
+	/*
+	 * A policy with only --src or only --dst can do no more than set a priority. So the default
+	 * priority of such a policy is 0.
+	 */
 	if (u.priority == LNETCTL_UNSET && !u.rte && !u.src != !u.dst)
 		u.priority = 0;
 	return udsp_done(t, "add", lnetctl_udsp_add(t->c, &u));
