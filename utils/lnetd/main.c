@@ -299,8 +299,8 @@ static int daemon_instance_start(struct daemon *d)
 }
 
 /*
- * Describes the process that has the port of the node's name. The text is empty if the caller
- * cannot see the process.
+ * A node computes its netlink port from its name and its user. Describes the process that already
+ * uses the port of this node. If the caller cannot see the process, @text is empty.
  */
 static const char *holder_text(const struct daemon *d, char *text, size_t size)
 {

@@ -25,6 +25,6 @@ void notify(const char *what)
 	if (fd < 0)
 		return;
 	if (sendto(fd, what, strlen(what), MSG_NOSIGNAL, (void *)&to, len) < 0)
-		what = NULL;		/* an error without a listener does not matter */
+		what = NULL;		/* ignored: no service manager may listen on the socket */
 	close(fd);
 }

@@ -22,7 +22,8 @@
 #define CLIENTS_MAX	64
 #define CLIENTS_PER_USER 16	/* limit for a user who is neither root nor the node's owner */
 #define CLIENTS_OF_USERS 48	/* of all such users */
-#define STOP_MS		10000	/* wait for requests in progress; others end with the node */
+/* Maximum wait at the end for requests in progress. Requests that last longer end with the node. */
+#define STOP_MS		10000
 
 /*
  * A client on the socket. The thread reads its requests, executes them and sends the replies, one
@@ -32,7 +33,7 @@ struct client {
 	struct selftest *t;
 	int fd;				/* -1: free */
 	uid_t uid;
-	/* running: a command is in progress; done: needs the lock */
+	/* running: a command is in progress; done: its reply is complete, protected by t->lock */
 	bool running, done;
 	bool stuck;			/* does not read its reply */
 	uint64_t turn;			/* value of t->turn at the connection or last reply */
@@ -62,7 +63,11 @@ static void selftest_wake_up(struct selftest *t)
 	uint64_t one = 1;
 
 	if (write(t->wake_fd, &one, sizeof(one)) < 0)
-		return;			/* the counter is full, so the thread wakes up anyway */
+		/*
+		 * The counter of the eventfd is full, so the thread has wake-ups that it has not
+		 * read yet. The thread therefore wakes up without this write.
+		 */
+		return;
 }
 
 static void selftest_arm(struct lst_host *host)
@@ -282,8 +287,8 @@ static void client_new(struct selftest *t)
 /* ---- the thread ------------------------------------------------------------------------------ */
 
 /*
- * Returns the time until the deadline in ns, because batches of many nodes begin at one time. NULL:
- * no deadline.
+ * Returns the time until the deadline with a resolution of ns. A resolution of ms would not be
+ * sufficient, because a batch begins on many nodes at the same time. NULL: no deadline.
  */
 static const struct timespec *pause_of(const struct selftest *t, uint64_t due_ns,
 				       struct timespec *pause)

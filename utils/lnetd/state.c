@@ -97,10 +97,11 @@ static bool is_whole(const char *path)
 }
 
 /*
- * Locks the state, because two daemons with one state file would overwrite each other's changes.
- * Each change replaces the state file, so the lock is on a separate file. The lock file is opened
- * read-only, so that its file system can become read-only. If it cannot be created, the state
- * cannot be written. O_NONBLOCK prevents that open() waits on a FIFO.
+ * Locks the state file, because two daemons with one state file would overwrite each other's
+ * changes. Each change replaces the state file, so the lock is on a separate lock file. The lock
+ * file is opened read-only, so that its file system can be mounted read-only later. O_NONBLOCK
+ * prevents that open() waits on a FIFO. If the lock file cannot be created, the daemon continues
+ * without a lock. It then cannot write the state file either.
  */
 int state_lock(struct state *s)
 {
@@ -155,8 +156,8 @@ int state_load(struct lnetctl *c, const char *path)
 /* ---- saving ---------------------------------------------------------------------------------- */
 
 /*
- * Upper bounds of the bytes that a change adds to the file: a name in a request may become a
- * section.
+ * A change adds at most STATE_MORE bytes, plus STATE_FACTOR bytes for each byte of its requests, to
+ * the state file. The factor is above 1, because a short name in a request may add a whole section.
  */
 #define STATE_MORE	16384
 #define STATE_FACTOR	8

@@ -31,7 +31,8 @@ struct client {
 	u32 *idle;		/* slots, the longest unused first */
 	u32 nr, idle_head, nr_idle;
 	u8 *mem;
-	struct memory *memory;	/* one per slot if contents are checked, else used in turn */
+	/* nr_mem buffers: with --verify, one for each slot; otherwise the requests take turns */
+	struct memory *memory;
 	u32 stride, nr_mem, next_mem, remote_mem, next_remote;
 	u64 next_number, to_issue, due_ns;
 	struct lnet_xfer xfer[BURST];
@@ -87,13 +88,10 @@ static void count_end(struct perf_node *n, u64 start_ns, u64 now, int status, bo
 	}
 }
 
-/*
- * Used by a thread while it is in lnet_progress(). The time is that of the first event of this
- * call; 0: no event yet.
- */
+/* State of a thread that calls lnet_progress(). All events of one call have the same time. */
 static __thread struct {
-	bool on;
-	u64 ns;
+	bool on;	/* the thread is in lnet_progress() */
+	u64 ns;		/* time of the first event of this call; 0: no event yet */
 } burst;
 
 /*
@@ -186,7 +184,11 @@ static int hand_list(struct client *c, struct lnet_xfer *x, unsigned int nr)
 	int rc = c->n->opt->op == PERF_GET ? lnet_get_list(c->n->ln, x, nr) :
 					     lnet_put_list(c->n->ln, x, nr);
 
-	if (rc >= 0 && rc < (int)nr)	/* a second call returns the reason */
+	/*
+	 * The node has accepted only the first @rc requests. A second call with the others sends
+	 * them, or returns the reason why the node rejected the first of them.
+	 */
+	if (rc >= 0 && rc < (int)nr)
 		rc = hand_list(c, x + rc, nr - (unsigned int)rc);
 	return min(rc, 0);
 }

@@ -5,8 +5,8 @@
 #define MAGIC 0x6c706672u
 
 /*
- * The header of a payload. It is packed, because a payload may begin at any address after a foreign
- * message of odd length.
+ * The header of a payload. It is packed, because a payload may begin at any address. The payload
+ * before it in the buffer may have an odd length, if another program sent it.
  */
 struct payload {
 	u32 magic, len;

@@ -14,7 +14,10 @@
 #define PERF_GET_BYTES	(2 * PERF_MAX_SIZE)
 #define PERF_PAYLOAD_MIN 32
 
-/* Errors that the client plants in some requests. The oracle must find them. */
+/*
+ * Errors that the client plants in some requests. The program tests/netns/oracle.c, which compares
+ * the logs of client and server, must report these errors.
+ */
 enum perf_plant { PLANT_NONE, PLANT_LOST, PLANT_DUP, PLANT_CORRUPT, PLANT_REORDER };
 #define PERF_PLANT_EVERY 97
 

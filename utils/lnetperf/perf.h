@@ -107,7 +107,10 @@ void perf_node_stop(struct perf_node *n);
 void perf_node_rails(struct perf_node *n, struct perf_rails *r);
 u64 perf_node_suppressed(const struct perf_node *n);	/* duplicates of all kinds */
 
-/* report.c: prints lines and logs rails, if they are due at @now_ns. Returns the next due time. */
+/*
+ * report.c. If a line of figures is due at @now_ns, prints it. If a PERF_RAIL record is due for
+ * each interface, writes these records to the log. Returns the next time at which one is due.
+ */
 u64 perf_report_tick(struct perf_node *n, u64 now_ns);
 void perf_report_start(struct perf_node *n);
 void perf_report_end(struct perf_node *n);

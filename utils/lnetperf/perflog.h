@@ -33,7 +33,11 @@ enum perf_op { PERF_PUT = 1, PERF_PUT_NOACK, PERF_GET };
 
 struct perf_rec {
 	uint64_t id;
-	int64_t time_ns;	/* time of day; monotonic within an instance */
+	/*
+	 * Time of day at the start of the instance, plus the time on the monotonic clock since
+	 * then. So the values of one instance never decrease.
+	 */
+	int64_t time_ns;
 	int32_t status;
 	uint32_t a, b;
 	uint32_t kind;		/* written last */

@@ -248,8 +248,9 @@ static struct sim_result tree_once(const struct options *o, u64 seed, bool say)
 }
 
 /*
- * Runs the tree for each seed. Fails if two runs of one seed (--twice) differ, or if two successive
- * seeds have the same result.
+ * Simulates the tree of nodes of a self-test once for each seed. With --twice, runs each seed a
+ * second time, and fails if the two results differ. Also fails if two successive seeds have the
+ * same result.
  */
 static int run_tree(const struct options *o)
 {

@@ -9,7 +9,11 @@ struct options {
 	u64 first, last; /* seeds */
 	u64 nodes;	 /* 0: the default of the mode */
 	u64 jobs, partners;
-	u64 rate; /* crowd mode: pushes and probes of a node per second */
+	/*
+	 * --crowd: maximum pushes, and maximum recovery pings, that a node sends per second. 0: the
+	 * defaults of the tunables push_rate and recovery_rate.
+	 */
+	u64 rate;
 	u64 verbose;
 	bool twice, hashes, sock, brief, selftest, tree, flat, core, faults, storm;
 	u64 children, loops;
