@@ -117,8 +117,9 @@ static bool same_rail(const struct lnetctl_node *a, const struct lnetctl_node *b
 }
 
 /*
- * Adds up the rails that have the same name as @rail, up to @until. Several clients may have rails
- * of the same name.
+ * Several clients may have rails with the same name. Adds the counts of all rails in @sample with
+ * the name of @rail to *@sum. If @until is not NULL, only rails before @until in the list count.
+ * False: there is no such rail.
  */
 static bool rail_sum(const struct lnetctl_node *sample, const struct lnetctl_node *rail,
 		     const struct lnetctl_node *until, struct flow *sum)

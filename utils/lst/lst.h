@@ -31,10 +31,12 @@ extern const char *link_node;	/* --node: "NAME", "UID/NAME" or "kernel"; NULL: s
 
 /* ---- errors.c: failures ---------------------------------------------------------------------- */
 
-#define EXIT_FAILED	255	/* as stock's lst */
-#define EXIT_NODES	254	/* as stock's lst, or nodes failed at a valid command */
+/* Exit statuses of stock's lst. */
+#define EXIT_FAILED	255	/* the command failed */
+#define EXIT_NODES	254	/* the command was valid, but failed at some nodes */
 /*
- * The exit status of a failed command; its first error sets it. 0: a usage error without message.
+ * The exit status of a failed command, which its first error sets. 0: no error has set it, because
+ * a usage error was found elsewhere; the program then ends with EXIT_USAGE.
  */
 extern int status_of_failure;
 /*
@@ -97,7 +99,10 @@ bool map_print_bad(const struct request *r, const struct lnetctl_node *doc);
 
 /* ---- tree.c: nodes by ranges, over a tree -------------------------------------------------- */
 
-/* Prints missing nodes and nodes that rejected a wave on stderr. Returns their number. */
+/*
+ * @doc is the reply to a request that the console passed down a tree of nodes. Prints on stderr the
+ * nodes that did not reply, and the nodes that rejected the request. Returns their number.
+ */
 unsigned int tree_print_missing(const struct lnetctl_node *doc);
 int tree_test(int argc, char **argv);	/* test.c */
 
@@ -136,7 +141,7 @@ int verb_bulk_server(int argc, char **argv);
 int verb_bulk_write(int argc, char **argv);
 int verb_nettest(int argc, char **argv);
 int verb_topo(int argc, char **argv);
-bool topo_asked(char **argv);	/* is --topo given? Then pattern runs NETTEST */
+bool topo_asked(char **argv);	/* with --topo, the command pattern runs NETTEST */
 int verb_tree(int argc, char **argv);
 
 #endif

@@ -205,7 +205,8 @@ static int take_groups(struct measure *m, struct lnetctl_node *missing)
 }
 
 /*
- * Takes the sample of a tree. The reply names at most a thousand of the nodes that did not reply.
+ * Takes a sample of a session whose nodes form a tree: the console queries the nodes over the tree.
+ * The console's reply names at most a thousand of the nodes that did not reply.
  */
 static int take_tree(struct measure *m, struct lnetctl_node *missing)
 {

@@ -88,8 +88,8 @@ static u64 bucket_end_ns(unsigned int bucket)
 }
 
 /*
- * Writes for each value the fraction of times up to that value. The last value is the exact
- * maximum.
+ * Writes the distribution of round-trip times: for each duration, the percentage of round trips
+ * that were not longer. The last duration is the exact maximum.
  */
 static void cdf_data(const struct plot *p, const struct lst_tally *t, size_t series)
 {

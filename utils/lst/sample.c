@@ -92,8 +92,8 @@ static u64 square_root(u128 x)
 }
 
 /*
- * Computes the standard deviation with the mean in whole ns. The result then has no rounding error,
- * and differs little from the exact one.
+ * Computes the standard deviation. The mean is rounded to whole ns, so that the sum of the squared
+ * deviations is an exact whole number. The rounded mean changes the result only little.
  */
 static u64 deviation(const struct lst_tally *t)
 {

@@ -11,7 +11,7 @@ struct figures {
 	u64 mean_ns, dev_ns;	/* dev_ns: standard deviation of all round trips */
 	u64 min_ns, p50_ns, p90_ns, p99_ns, p999_ns, max_ns;
 	u64 window_ns;		/* time from the first request to the last reply */
-	u64 per_s, out_per_s, in_per_s;	/* replies and bytes per second; 0 without a window */
+	u64 per_s, out_per_s, in_per_s;	/* replies and bytes per second; 0 if window_ns is 0 */
 };
 
 /* Reads a tally. False: @item is no tally, or its counts do not add up. */
@@ -27,8 +27,9 @@ bool tally_minus(struct lst_tally *t, const struct lst_tally *before);
 void sample_print(const struct lnetctl_node *sample, FILE *out);
 void sample_print_rails(const struct lnetctl_node *sample, FILE *out);
 /*
- * Adds a mapping "figures": sample_figures() to one item, sample_add_figures() to each item of a
- * sample. Return 0, -EINVAL (no tally) or -ENOMEM.
+ * Both functions compute a mapping "figures" from a tally. sample_figures() adds it to one item.
+ * sample_add_figures() adds a mapping to each item of "tally" and "pairs" in a sample. Both return
+ * 0, -EINVAL (an item is no tally) or -ENOMEM.
  */
 int sample_figures(struct lnetctl_node *item);
 int sample_add_figures(struct lnetctl_node *sample);

@@ -68,7 +68,11 @@ static double delta(const struct lnetctl_node *now, const struct lnetctl_node *b
 	return narrow ? (double)(uint32_t)diff : (double)diff;
 }
 
-/* Returns rates per second of the nodes' clocks. */
+/*
+ * Computes the rate per second of the counter @name at each node. Returns the sum, the minimum and
+ * the maximum of these rates. Each node measures the time between the two samples by its own clock
+ * (running_ms).
+ */
 static struct sum node_rates_sum(const struct lnetctl_node *now, const struct lnetctl_node *before,
 				 const char *name, bool narrow)
 {

@@ -63,9 +63,9 @@ const char *stock_state(int state)
 }
 
 /*
- * Writes the ID of a node. The struct has a 4-byte NID and the process ID. Stock's module writes
- * the first bytes of a 20-byte NID to these two fields. The module of this project writes a NID and
- * a process ID.
+ * Writes the ID of a node as text. The module of this project writes an 8-byte NID and a process ID
+ * to the fields of @id. Stock's module writes the first bytes of a 20-byte NID over these fields.
+ * So if id->pid is 0, @id contains the bytes of a NID.
  */
 const char *stock_id(const struct lnet_lst_id *id, char text[LNET_IDSTR_SIZE])
 {

@@ -221,8 +221,9 @@ static int session_find(struct stock_call *c, struct session *s)
 }
 
 /*
- * Creates a session. If a session exists, stock ends it also without REPLACE, and creates no new
- * one. So without @force, this function sends no request if a session exists.
+ * Creates a session. If a session exists, stock's module ends it at each such request, even without
+ * NLM_F_REPLACE; without this flag, the module also creates no new session. So without the argument
+ * "force", this function sends no request if a session exists.
  */
 int stock_new_session(struct stock_call *c)
 {

@@ -38,7 +38,10 @@ static bool test_size_parse(const char *in, long long *size)
 	return false;
 }
 
-/* Returns the number of a check. 0: unknown name. */
+/*
+ * Converts the name of a check of the messages' contents to its number in the request: the position
+ * of the name in checks[], from 1. Returns 0 if the name is unknown.
+ */
 static int check_parse(const char *name)
 {
 	static const char *const checks[] = { "none", "simple", "full", "discard" };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The command lst tree: a session of many nodes, which ranges of NIDs define, and which a tree
- * controls.
+ * The command lst tree, for a self-test session of many nodes. Ranges of NIDs name the nodes. The
+ * nodes form a tree, in which each node passes requests of the console to the nodes below it.
  */
 #include <string.h>
 #include "lst.h"

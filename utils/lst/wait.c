@@ -38,8 +38,8 @@ static int batch_state_read(struct state *s)
 }
 
 /*
- * Is the number of requests unknown? True if the test has no end, has a time limit, or has a map
- * other than D:S.
+ * Is the number of requests of the test unknown? True if the test has no end or a time limit. Also
+ * true if it does not use the first map, LST_MAP_SPREAD, or sends both ways.
  */
 static bool test_is_open(const struct lnetctl_node *test)
 {

@@ -228,8 +228,10 @@ static int report_begin(struct program *p)
 }
 
 /*
- * Finds the NIDs of all nodes. With a launcher, no node knows the others before all nodes have
- * buffers and interfaces. Without a launcher, a node repeats barrier messages until they arrive.
+ * Creates this node, and finds the NIDs of all nodes. With a launcher, the nodes exchange their
+ * NIDs only after each node has its buffers and interfaces. So no message is lost at the start.
+ * Without a launcher, other nodes may start later. A node then repeats its barrier messages until
+ * the other nodes receive them.
  */
 static int program_begin(struct program *p, struct lnet_process *ids)
 {

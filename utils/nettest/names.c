@@ -156,7 +156,10 @@ static bool nid_is_own(const struct ifaddrs *all, const char *nid)
 	return false;
 }
 
-/* Finds the entry of the first list whose address this machine has. There must be exactly one. */
+/*
+ * Finds the rank of this node: the position of the NID in the first list that has an address of
+ * this machine. Fails unless exactly one NID of the list has such an address.
+ */
 static int rank_find(const struct lists *lists, struct launch *l)
 {
 	struct ifaddrs *all;

@@ -12,7 +12,8 @@
 /* ---- names.c: addresses ---------------------------------------------------------------------- */
 
 struct names {
-	char **node;		/* "HOST NID,NID" of each node, one NID per rail; names_free() */
+	/* "HOST NID,NID" of each node, with one NID per rail; names_free() frees these texts */
+	char **node;
 	u32 nr;
 	const char *system;	/* source of the names, for output */
 };
