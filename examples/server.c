@@ -19,7 +19,10 @@ static void on_text_put(const struct lnet_event *ev)
 {
 	if (ev->kind != LNET_EVENT_PUT || ev->status)
 		return;
-	/* a short wait: the printing thread releases the lock to print */
+	/*
+	 * A handler must not block. This wait for the lock is short, because print_lines() does not
+	 * hold the lock while it prints.
+	 */
 	pthread_mutex_lock(&lock);
 	if (nr_in - nr_out < LINES) {
 		lines[nr_in % LINES].len = ev->mlength;

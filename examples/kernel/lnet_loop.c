@@ -18,8 +18,9 @@ static struct completion asked, unlinked;
 static int status;
 
 /*
- * Handles the events of `board': logs each PUT and GET, which this module itself sends, and notes
- * the unlink.
+ * Handles the events of the memory `board'. Logs each PUT and GET that uses `board'; this module
+ * itself sends them. If the event reports the unlink of the memory descriptor, completes
+ * `unlinked'.
  */
 static void on_board(const struct lnet_event *ev)
 {
@@ -30,7 +31,10 @@ static void on_board(const struct lnet_event *ev)
 		complete(&unlinked);
 }
 
-/* Handles the events of `text': stores the status of the request with its final event. */
+/*
+ * Handles the events of the memory `text'. If the event is the final event of a request, stores its
+ * status, and completes `asked'.
+ */
 static void on_loop_event(const struct lnet_event *ev)
 {
 	if (ev->final) {

@@ -9,12 +9,16 @@ struct lnet;
 struct lnet_env;
 
 /*
- * Each op may be called in any thread, in the kernel also in softirq and hrtimer context, and while
- * a shard is locked. An op must not sleep, allocate, log, or call the core except
- * lnet_shard_next_ns(). kick() and arm() are idempotent hints.
+ * The core may call each function in any thread, and while it holds the lock of a shard. In the
+ * kernel, it may also call in softirq and hrtimer context. A function must not sleep, allocate,
+ * log, or call the core; only calls of lnet_shard_next_ns() are permitted. A repeated call of
+ * kick() or arm() has no further effect.
  */
 struct lnet_env_ops {
-	/* monotonic clock in ns; the core reads it once per pass, never per message */
+	/*
+	 * Monotonic clock in ns. A pass is one visit of a thread to the core. The core reads the
+	 * clock once per pass, never per message.
+	 */
 	u64 (*now_ns)(struct lnet_env *env);
 	/* random number, uniform over 64 bits, for numbers that are sent to peers */
 	u64 (*random)(struct lnet_env *env);
@@ -30,9 +34,10 @@ struct lnet_env_ops {
 	 */
 	void (*kick)(struct lnet_env *env, unsigned int shard);
 	/*
-	 * Reports that the next deadline of the shard became earlier. The env reads the deadline
-	 * itself by lnet_shard_next_ns(). So two racing calls cannot arm the later of two times. An
-	 * early wake-up is harmless. The core does not call arm() if a deadline is cancelled.
+	 * Reports that the next deadline of the shard became earlier. The env reads the deadline by
+	 * lnet_shard_next_ns(), because arm() does not pass it. So if two calls of arm() race, no
+	 * call can set an outdated, later deadline. An early wake-up is harmless. The core does not
+	 * call arm() if a deadline is cancelled.
 	 */
 	void (*arm)(struct lnet_env *env, unsigned int shard);
 	/*
@@ -43,10 +48,11 @@ struct lnet_env_ops {
 	s32 (*cpt_of)(struct lnet_env *env, const void *base);
 	u32 (*distance)(struct lnet_env *env, s32 a, s32 b);
 	/*
-	 * Optional. Defers handlers; @ready: MDs with events. True: the env has moved the MDs to
-	 * its own list. After the driver's callback or lnet_shard_work() has returned, the same
-	 * thread calls lnet_deliver() with that list. So if a handler blocks, another thread can
-	 * continue the thread's other work. False: the pass runs the handlers. No lock is held.
+	 * Optional. Defers the handlers of the MDs in @ready, which have events. True: the env has
+	 * moved the MDs to its own list. After the driver's callback or lnet_shard_work() has
+	 * returned, the same thread calls lnet_deliver() with that list. If a handler then blocks,
+	 * another thread can serve the sockets and timers in place of this thread. False: the pass
+	 * runs the handlers. No lock is held.
 	 */
 	bool (*defer)(struct lnet_env *env, struct list_head *ready);
 	/*

@@ -14,8 +14,9 @@ struct lnet_att;
 struct lnet_rx;
 
 /*
- * How an attempt or a receive ended. lnet/model/outcomes.def has the errno, attribution and
- * delivery of each outcome.
+ * How an attempt or a receive ended. lnet/model/outcomes.def has the errno of each outcome. It also
+ * has the attribution: whether a failure lowers the health of the path, of the NI or of the peer
+ * NI. The delivery states whether the message may have taken effect at the receiver.
  */
 enum lnet_outcome {
 #define OUTCOME(name, num, errno_, attribution, delivery, text) LNET_##name = num,
@@ -59,8 +60,8 @@ struct lnet_pass {
 	struct lnet *ln;
 	struct lnet_shard *sh;		/* locked now, or NULL */
 	/*
-	 * read once per pass; may increase when the pass enters a shard in which a later pass has
-	 * been
+	 * Time in ns, read once per pass. If the last pass in a shard ended with a later time, a
+	 * pass that enters the shard takes over the later time.
 	 */
 	u64 now_ns;
 	struct list_head send;		/* attempts in ATT_WIRE, for ops->send */
@@ -71,7 +72,9 @@ struct lnet_pass {
 	 * attempts that drivers handed to the fabric or completed; the core processes them together
 	 */
 	struct list_head reported;
-	/* pinned operations with attempts that are to be cancelled by ops->cancel */
+	/*
+	 * operations whose attempts ops->cancel is to cancel; a pin keeps each operation in memory
+	 */
 	struct list_head cancel;
 	struct list_head posts;	/* events that were posted since the pass locked the shard */
 	struct list_head ready;		/* MDs with events to deliver */
@@ -86,9 +89,13 @@ struct lnet_pass {
 	/* messages (rx) whose forwarding has ended, linked by rx->deferred */
 	struct list_head routed;
 	struct lnet_pass_stats stats;
-	/* reply cache entries whose replies ended in another shard */
+	/*
+	 * Reply cache entries that are not in the shard in which their replies ended. The pass
+	 * updates each entry in the shard of the entry.
+	 */
 	struct lnet_entry *backs;
-	u64 acks;		/* bitmap of the shards that have windows with ACKs to send */
+	/* bitmap of shards; a bit is set if a duplicate window in the shard has ACKs to send */
+	u64 acks;
 	/* NIs for ops->flush; before the pass adds a fifth NI, it flushes the first one */
 	struct lnet_ni *flush_nis[4];
 	/*
@@ -108,8 +115,9 @@ enum lnet_verdict {
 	 */
 	LNET_SKIP,
 	/*
-	 * The core calls ops->receive() later, with RECEIVE or SKIP in rx->verdict. Until then, do
-	 * not read from this connection, or read the message aside.
+	 * The core calls ops->receive() later, with RECEIVE or SKIP in rx->verdict. Until then, the
+	 * driver reads no further bytes from this connection, or reads the message into separate
+	 * memory.
 	 */
 	LNET_LATER,
 	/* protocol error: the driver closes the connection set; the core frees @rx */
@@ -153,7 +161,8 @@ struct lnet_att {
 	u64 posted_ns;
 	u32 epoch;			/* epoch of the connection set that sent the attempt */
 	/*
-	 * For the core; only send() of the driver sets @outcome on errors. @cls: enum lnet_class.
+	 * @state, @outcome, @flags and @cls are the core's. Exception: if send() of the driver
+	 * returns an error, send() sets @outcome. @cls is an enum lnet_class.
 	 */
 	u8 state, outcome, flags, cls;
 	atomic_t reports;	/* bits for reports of the driver that no pass has processed yet */
@@ -176,7 +185,10 @@ struct lnet_rx {
 	struct lnet_peer_ni *from;
 	union {
 		struct lnet_buf into;	/* RECEIVE: memory for the payload */
-		/* before the verdict RECEIVE: primary NID of the sender, for lnet_match() */
+		/*
+		 * until the verdict is RECEIVE: primary NID of the sender, for lnet_match(); then
+		 * @into has replaced it
+		 */
 		struct lnet_nid initiator;
 	};
 	/* RECEIVE: number of bytes at the start of the payload that the driver stores */
@@ -210,7 +222,11 @@ struct lnet_rx {
 	u32 mlength, rlength, offset, portal, src_pid;
 	u32 spoil;			/* how a fault rule changes the payload; 0: no change */
 	struct lnet_md *md;
-	struct lnet_entry *entry;	/* reply cache entry of a tracked request; reference held */
+	/*
+	 * reply cache entry of the message, if it is a request with protection against duplicates
+	 * (a tracked request); reference held
+	 */
+	struct lnet_entry *entry;
 	struct lnet_entry *spare;	/* for a new entry */
 	struct lnet_handle handle;	/* returned in the reply */
 	u64 match_bits, hdr_data;
@@ -221,7 +237,10 @@ static_assert(sizeof(void *) != 8 || sizeof(struct lnet_rx) == 312);
 
 #define LNET_LND_COUNTERS_MAX 48
 
-/* How much of a bound is used, in the unit of the tunable of the bound. */
+/*
+ * How much of a bound on resources is used. The tunable that sets the bound defines the unit of
+ * @bound and @most.
+ */
 struct lnet_use {
 	u64 bound;	/* value of the bound that applies; the core presets it to the tunable */
 	u64 most;		/* largest use by a single peer, address, interface or shard */
@@ -305,7 +324,10 @@ struct lnet_lnd_ops {
 	 */
 	void (*cancel)(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_att *att,
 		       enum lnet_cancel how);
-	/* follows the verdict LATER: rx->verdict is RECEIVE, or SKIP (without lnet_rx_done()) */
+	/*
+	 * Called after the verdict LATER. rx->verdict is now RECEIVE or SKIP. After SKIP, the
+	 * driver does not call lnet_rx_done().
+	 */
 	void (*receive)(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx);
 	/*
 	 * Stop writing to rx->into at once, and skip the remaining bytes of the payload. Then call
@@ -320,10 +342,10 @@ struct lnet_lnd_ops {
 	 */
 	void (*rx_address)(struct lnet_ni *ni, const struct lnet_rx *rx, struct lnet_nid *nid);
 	/*
-	 * Optional: the path to @pni is suspect or down. Close all connections that are older than
-	 * this call, and report their loss by lnet_path_lost(). So the next attempt opens a new
-	 * connection. It does not wait for retransmissions of an old connection, whose timer has
-	 * backed off.
+	 * Optional: the path to @pni is suspect or down. Close all connections to @pni that are
+	 * older than this call, and report their loss by lnet_path_lost(). So the next attempt
+	 * opens a new connection. Otherwise the attempt would wait for retransmissions on an old
+	 * connection, whose retransmission timer has backed off.
 	 */
 	void (*path_reset)(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_peer_ni *pni);
 	/*
@@ -378,11 +400,14 @@ void lnet_pass_flush(struct lnet_pass *p);
 struct lnet_rx *lnet_rx_get(struct lnet_pass *p);
 /*
  * The driver calls lnet_rx_begin() once per decoded header, which hdr->payload_len bytes follow.
- * Returns the verdict. The verdicts RECEIVE and LATER are also in rx->verdict. The core has then
- * fully processed an ACK or GET for this node, so its verdict is SKIP. If lnet_rx_needed() is
- * false, the core keeps nothing of the message, and @rx may be NULL. @from: the peer NI of the
- * connection, to which the driver has a reference; the core takes a separate one. The core owns @rx
- * afterwards.
+ * Returns the verdict. The verdicts RECEIVE and LATER are also in rx->verdict. @from: the peer NI
+ * of the connection, to which the driver has a reference; the core takes a separate one. The core
+ * owns @rx afterwards.
+ *
+ * If the message is an ACK or GET for this node, the core has fully processed it when the call
+ * returns. So the verdict is SKIP.
+ *
+ * If lnet_rx_needed() is false, the core keeps nothing of the message, and @rx may be NULL.
  */
 bool lnet_rx_needed(const struct lnet_ni *ni, const struct lnet_hdr *hdr);
 enum lnet_verdict lnet_rx_begin(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx,
@@ -402,16 +427,21 @@ bool lnet_rx_gone(struct lnet_pass *p, struct lnet_rx *rx);
 
 /*
  * True if messages of other peers wait for a buffer like the one into which @rx is received. If @rx
- * is slow, the driver then aborts it with lnet_rx_done(LNET_ABORTED). If @rx is a tracked request
- * on a lazy portal, the core removes its reply cache entry, so that a retransmission is matched
- * again. A driver lock may be held.
+ * is slow, the driver then aborts it with lnet_rx_done(LNET_ABORTED).
+ *
+ * On a lazy portal, requests wait for a match. If @rx is a tracked request (protected against
+ * duplicates) on such a portal, the core removes its reply cache entry. So a retransmission of the
+ * request is matched again.
+ *
+ * A driver lock may be held.
  */
 bool lnet_rx_is_wanted(const struct lnet_rx *rx);
 
 /*
  * The driver reports that all bytes of @att are handed to the fabric in epoch @epoch. The driver
- * may still use the memory until it calls lnet_att_done(). Both functions only append to the pass,
- * without a lock. So @att->link must be in no list of the driver.
+ * may still use the memory of @att until it calls lnet_att_done(). lnet_att_posted() and
+ * lnet_att_done() only append @att to a list of the pass, without a lock. So @att->link must be in
+ * no list of the driver.
  */
 void lnet_att_posted(struct lnet_pass *p, struct lnet_att *att, u32 epoch);
 /*
@@ -424,8 +454,8 @@ void lnet_att_done(struct lnet_pass *p, struct lnet_att *att, enum lnet_outcome 
 /*
  * Like lnet_att_done() with LNET_REMOTE_DROPPED: the driver made no connection to the peer, because
  * of @err. -ECONNREFUSED, -ECONNRESET and -EHOSTUNREACH mean that the peer rejected the connection.
- * After such an error on the last path, the core ends an urgent request at once. -ETIMEDOUT: the
- * peer did not respond.
+ * If the peer rejects an urgent request (lnet_att_is_urgent()) on the last untried path, the core
+ * ends the request at once. -ETIMEDOUT: the peer did not respond.
  */
 void lnet_att_unconnected(struct lnet_pass *p, struct lnet_att *att, int err);
 /*
@@ -435,8 +465,8 @@ void lnet_att_unconnected(struct lnet_pass *p, struct lnet_att *att, int err);
 bool lnet_att_is_urgent(const struct lnet_att *att);
 /*
  * True if neither this node nor the peer retransmits @att after the loss of its connection. This
- * applies to most messages to and from a stock peer. While TCP has not acknowledged such a message,
- * the driver keeps the connection even if the core suspects the path.
+ * applies to most messages to and from a peer that runs stock LNet. While TCP has not acknowledged
+ * such a message, the driver keeps the connection even if the core suspects the path.
  */
 bool lnet_att_is_sent_once(const struct lnet_att *att);
 /*
@@ -495,15 +525,17 @@ const struct lnet_nid *lnet_peer_ni_nid(const struct lnet_peer_ni *pni);
 bool lnet_peer_ni_is_configured(struct lnet_peer_ni *pni);
 
 /*
- * Write the complete header of @att in host form, and its payload. The payload is valid while the
- * driver has @att.
+ * lnet_att_hdr() writes the complete header of @att to @hdr, in decoded form. lnet_att_payload()
+ * writes to @buf the place of the payload in memory. The payload is valid while the driver has
+ * @att.
  */
 void lnet_att_hdr(const struct lnet_att *att, struct lnet_hdr *hdr);
 void lnet_att_payload(const struct lnet_att *att, struct lnet_buf *buf);
-u32 lnet_att_len(const struct lnet_att *att);		/* of the payload */
+u32 lnet_att_len(const struct lnet_att *att);		/* bytes of the payload of @att */
 /*
- * True: the headers of @att and @before differ only in fields that lnet_hdr_encode_like() writes.
- * The function writes these fields of @att to @hdr. The driver has both attempts.
+ * True: the headers of @att and @before differ only in fields that lnet_hdr_encode_like() encodes.
+ * lnet_att_hdr_like() has written these fields of @att to @hdr. False: the driver needs the
+ * complete header of lnet_att_hdr(). The driver has both attempts.
  */
 bool lnet_att_hdr_like(const struct lnet_att *att, const struct lnet_att *before,
 		       struct lnet_hdr *hdr);
