@@ -149,7 +149,8 @@ struct lnet_route_info {
  *
  * Return: 0, -EINVAL (not a net or NID, @net is the gateway's own net, hops out of range), -EEXIST
  * (the net is local, or a route by this router exists), -EHOSTUNREACH (no interface on the
- * gateway's net), -EBUSY (traffic to the gateway does not pause), -ENOMEM, -ESHUTDOWN.
+ * gateway's net), -ENOMEM, -ESHUTDOWN. -EBUSY: with several shards, the node could not move
+ * the gateway's peer entry to shard 0, because messages to the gateway were always in flight.
  */
 int lnet_route_add(struct lnet *ln, const struct lnet_route_cfg *cfg);
 /**
@@ -254,8 +255,9 @@ struct lnet_event {
  * event over, for example to a queue, and returns. It must not block: no output to a pipe or
  * terminal, no wait for a lock that is held for long, no sleep. It should return within 100 us,
  * because its thread serves no socket or timer during that time. The node counts and logs a handler
- * that runs for longer than the tunable `handler_limit` (10 ms). If the progress mode has another
- * thread, that thread then serves the sockets and timers (manual/internals/architecture.md).
+ * that runs for longer than the tunable `handler_limit` (10 ms). While such a handler runs, another
+ * thread serves the sockets and timers, if the progress mode has one
+ * (manual/internals/architecture.md).
  *
  * A handler may call the data API: lnet_put(), lnet_get(), their list forms, lnet_flush(),
  * lnet_rail_get(), lnet_ping(), attach, bind and unlink. A handler must not call configuration
@@ -298,7 +300,10 @@ struct lnet_md_cfg {
 	int32_t cpt;
 	void *user_ptr;
 	lnet_handler_t handler;		/* must not block; NULL: the node discards the events */
-	/* with LNET_MD_BULK_HANDLE: path selection uses the CPU partition of this MD's memory */
+	/*
+	 * with LNET_MD_BULK_HANDLE: handle of another MD; path selection uses the CPU partition of
+	 * the memory of the other MD
+	 */
 	lnet_md_t bulk;
 };
 
@@ -332,7 +337,7 @@ int lnet_me_unlink(struct lnet *ln, lnet_me_t me);
  * @ln: the node
  * @me: the entry; on an error the node frees the entry, unless it already has memory
  * @cfg: the memory, the permitted operations, and the handler, which must not block
- * @unlink: LNET_UNLINK: the node unlinks the memory descriptor when it accepts no further request
+ * @unlink: LNET_UNLINK: when the descriptor accepts no further request, the node unlinks it
  * @md: receives the handle
  *
  * Return: 0, -EINVAL, -ENOENT, -EBUSY (the entry has memory), -ENOMEM.
@@ -343,7 +348,7 @@ int lnet_md_attach(struct lnet *ln, lnet_me_t me, const struct lnet_md_cfg *cfg,
  * lnet_md_bind - describe memory for requests of this node
  * @ln: the node
  * @cfg: the memory and its handler, which must not block
- * @unlink: LNET_UNLINK: the node unlinks the memory descriptor when it accepts no further request
+ * @unlink: LNET_UNLINK: when the descriptor accepts no further request, the node unlinks it
  * @md: receives the handle
  *
  * Return: 0, -EINVAL, -ENOMEM.
@@ -371,8 +376,9 @@ int lnet_portal_lazy(struct lnet *ln, uint32_t portal, bool lazy);
 /* ---- data ------------------------------------------------------------------------------------ */
 
 /*
- * The caller sends more requests at once. The doorbell may wait for these requests, or until
- * running handlers return.
+ * The caller sends more requests immediately after this one. So the node may delay the doorbell, by
+ * which the driver sends its queued messages, until the further requests follow. In a handler, the
+ * node may delay the doorbell until the running handlers have returned.
  */
 #define LNET_MORE	0x1
 #define LNET_ACK	0x2		/* PUT: an ACK is wanted */
@@ -404,9 +410,9 @@ void lnet_xfer_init(struct lnet_xfer *x);
  * Any thread, task context; handlers may also call it.
  *
  * Return: 0: exactly one event with .final follows. An error: no event follows. -ENOENT (MD
- * invalid, inactive or attached), -EINVAL (portal, length or self is invalid), -EAGAIN
- * (requests_max are in flight), -EIO (a test makes requests to the target fail), -ENOMEM,
- * -ESHUTDOWN.
+ * invalid, inactive or attached), -EINVAL (the portal, the length or @x->self is invalid), -EAGAIN
+ * (requests_max requests are in flight), -EIO (for a test, an operator made requests to the target
+ * fail), -ENOMEM, -ESHUTDOWN.
  */
 int lnet_put(struct lnet *ln, const struct lnet_xfer *x);
 /**

@@ -92,8 +92,8 @@ void lnetctl_print(const struct lnetctl_node *doc, enum lnetctl_style style, FIL
 
 /*
  * Parse @in as one YAML document without aliases and tags. *@doc receives the tree; an empty file
- * gives an empty mapping. An export without its last line is rejected. Return: 0; -EINVAL with the
- * reason, the line and the column in @why.
+ * gives an empty mapping. If @in is an export of a node and lacks its last line, the call rejects
+ * @in as truncated. Return: 0; -EINVAL with the reason, the line and the column in @why.
  */
 int lnetctl_yaml_read(FILE *in, struct lnetctl_node **doc, char *why, size_t why_size);
 
@@ -119,9 +119,10 @@ struct lnetctl *lnetctl_open_local(lnetctl_serve_fn serve, void *arg);
 void lnetctl_close(struct lnetctl *c);
 
 /*
- * A function that reports an unresponsive user-space node, at most once per call: the node has not
- * replied for 2 s. For a request that may take longer, it reports a node that has not even read the
- * request. @pid: process of the node, or 0 if unknown; @ms: how long the call waits in total.
+ * A function that reports an unresponsive user-space node. It is called at most once per call of
+ * the library, if the node has not replied for 2 s. If a request may take longer than 2 s, the
+ * function is called only if the node has not even read the request. @pid: process of the node, or
+ * 0 if unknown; @ms: how long the call waits in total.
  */
 typedef void (*lnetctl_unresponsive_fn)(void *arg, const char *node, int pid, unsigned int ms);
 /*
@@ -162,16 +163,17 @@ void lnetctl_error_print(const struct lnetctl *c, FILE *out);
  * reply),
  * -EPROTO (its reply is malformed);
  * -EPERM (the caller may read but not change the node);
- * -ENETDOWN (the node is not configured; additions of interfaces: -ESHUTDOWN). Calls for configure,
- * tunables, statistics and node work on a node that is not configured. Further errors are listed at
- * each call. A call that fails changes nothing, unless stated.
+ * -ENETDOWN (the node is not configured; an addition of an interface then fails with -ESHUTDOWN).
+ *
+ * A node that is not configured still carries out the calls for configure, tunables, statistics and
+ * node. Further errors are listed at each call. A call that fails changes nothing, unless stated.
  *
  * Calls that show something return in *@doc a mapping with the stated key, or an empty mapping if
  * there is nothing to show; NULL after an error.
  */
 
 #define LNETCTL_CONF_ALL	1	/* also add the nets that module parameters name */
-/* NIDs that can have IPv6 addresses; this project always supports them */
+/* the node may have NIDs with IPv6 addresses; nodes of this project always may */
 #define LNETCTL_CONF_LARGE	2
 /* Start LNet with its loopback interface. Return 0 without effect if LNet is already started. */
 int lnetctl_configure(struct lnetctl *c, unsigned int flags);
@@ -190,11 +192,14 @@ int lnetctl_unconfigure(struct lnetctl *c);
 struct lnetctl_net {
 	const char *net;		/* "tcp", "tcp1" */
 	const char *interfaces;	/* device names below 128 bytes, with CPTs: "eth0,eth1[0,1]" */
-	/* at most 128 NIDs; if an import gives a NID, @interfaces names the device for the NID */
+	/*
+	 * A list of at most 128 NIDs. If an imported file gives the NID of an interface, @nids has
+	 * this NID, and @interfaces names the device.
+	 */
 	const char *nids;
 	/* for additions: rules such as "tcp(eth0) 10.0.*.*; tcp1 10.1.*.*" */
 	const char *ip2net;
-	/* CPTs of interfaces that have no CPTs themselves: "[0,1]", "[0-3]", "2" */
+	/* CPTs for each device of @interfaces without CPTs in brackets: "[0,1]", "[0-3]", "2" */
 	const char *cpts;
 	int64_t peer_timeout;		/* timeout in seconds, 0 (never) to 2^31 - 1 */
 	int64_t peer_credits;	/* most messages in flight to a peer interface, 1 to 65535 */
@@ -228,8 +233,8 @@ int lnetctl_net_add(struct lnetctl *c, const struct lnetctl_net *n);
 int lnetctl_net_del(struct lnetctl *c, const struct lnetctl_net *n);
 /*
  * Set the health of the interface with @nid, 0 (down) to 1000 (healthy), and its connections per
- * peer, 0 to 127. @nid NULL: all interfaces. LNETCTL_UNSET leaves a value unchanged. The health of
- * an interface below 1000 recovers without further calls.
+ * peer, 0 to 127. @nid NULL: all interfaces. LNETCTL_UNSET leaves a value unchanged. If the call
+ * sets the health below 1000, the health recovers without further calls.
  * -ENOENT: no interface has @nid; -EINVAL: @nid is not a NID, or a value is out of range.
  */
 int lnetctl_net_set(struct lnetctl *c, const char *nid, int64_t health, int64_t conns_per_peer);
@@ -252,9 +257,10 @@ int lnetctl_net_link(struct lnetctl *c, const char *nid, bool up);
  */
 int lnetctl_net_drain(struct lnetctl *c, const char *nid, bool drained);
 /*
- * Show interfaces under "net". @net NULL: all nets. @level modulo 256 is the level of detail: 0 to
- * 4 as in stock LNet; 5 adds keys that stock LNet does not have. @backup: only the keys that import
- * needs. -ENOENT: @net is not a net; -ESRCH: the node has no interface on @net.
+ * Show interfaces under "net". @net NULL: all nets. @level is the level of detail; the protocol has
+ * one byte for it, so the call sends @level modulo 256. 0 to 4: as in stock LNet; 5 adds keys that
+ * stock LNet does not have. @backup: only the keys that import needs. -ENOENT: @net is not a net;
+ * -ESRCH: the node has no interface on @net.
  */
 int lnetctl_net_show(struct lnetctl *c, const char *net, unsigned int level, bool backup,
 		     struct lnetctl_node **doc);
@@ -272,8 +278,9 @@ int lnetctl_net_show(struct lnetctl *c, const char *net, unsigned int level, boo
  */
 int lnetctl_peer_add(struct lnetctl *c, const char *primary, const char *nids, unsigned int flags);
 /*
- * Delete @nids of a peer. If @nids is NULL or contains the primary NID, delete the whole peer; a
- * peer with a locked primary NID keeps that NID, unless @flags has FORCE.
+ * Delete @nids of a peer. If @nids is NULL or contains the primary NID, delete the whole peer.
+ * Exception: if its primary NID is locked (LNETCTL_PEER_LOCK) and @flags lacks LNETCTL_PEER_FORCE,
+ * delete only the other NIDs of the peer.
  * -ENOENT: no such peer, or the peer lacks one of the NIDs (the call deletes the others); -ENODEV:
  * @primary is not the primary NID.
  */
@@ -317,9 +324,10 @@ int lnetctl_ping(struct lnetctl *c, const char *nids, const char *source, unsign
  */
 int lnetctl_discover(struct lnetctl *c, const char *nids, bool force, struct lnetctl_node **doc);
 /*
- * Show under "explain" the path that a request to the peer with @nid would take now. The reply has
- * the rank that decided the selection, up to 256 candidates with their ranks, and the timeouts of a
- * request. -ENOENT, -EINVAL.
+ * Show under "explain" the path that a request to the peer with @nid would take now. The node
+ * compares the candidates by a fixed sequence of ranks, such as "health" and "hops". The reply has
+ * the rank that decided between candidates, and the timeouts of a request. It also has up to 256
+ * candidates with their values of each rank. -ENOENT, -EINVAL.
  */
 int lnetctl_explain(struct lnetctl *c, const char *nid, struct lnetctl_node **doc);
 /*
@@ -406,8 +414,9 @@ struct lnetctl_fault {
 	 */
 	unsigned int health_errors;
 	/*
-	 * Drop rule with health_errors, for tests. When sending fails: 0 before the hand-over to
-	 * the fabric, 1 after it, 2 after completion.
+	 * Time of the failure, for a drop rule with health_errors, in tests. 0: the attempt fails
+	 * before the driver hands it to the fabric; 1: after the hand-over; 2: after the driver has
+	 * completed it.
 	 */
 	unsigned int when;
 	bool random;	/* drop rule with @interval: drops at a random time of each interval */
@@ -455,7 +464,10 @@ int lnetctl_rule_show(struct lnetctl *c, const char *kind, bool backup, struct l
 struct lnetctl_udsp {
 	const char *src, *dst, *rte;	/* patterns: ranges of NIDs or nets; NULL: not given */
 	int64_t idx;			/* from 0; LNETCTL_UNSET: the last */
-	/* priority of @src alone or @dst alone; LNETCTL_UNSET: the patterns are preferred */
+	/*
+	 * Priority of the paths that match @src, or that match @dst; the other pattern is NULL.
+	 * LNETCTL_UNSET: no priority; the node prefers the paths that match the patterns.
+	 */
 	int64_t priority;
 };
 /*
@@ -491,8 +503,8 @@ int lnetctl_udsp_show(struct lnetctl *c, int64_t idx, struct lnetctl_node **doc)
  */
 int lnetctl_nidlist_match(const char *list, const char *nid);
 /*
- * Return the service ID of o2ib, for a subnet manager: the parameter of the driver, else its
- * default.
+ * Return the service ID of o2ib, for a subnet manager. It contains the parameter "service" of the
+ * module ko2iblnd. If the parameter cannot be read, the ID contains its default.
  */
 uint64_t lnetctl_service_id(void);
 /*
@@ -531,11 +543,15 @@ struct lnetctl_file {
 	FILE *notes;
 };
 /*
- * Carry out the sections of @file in order, but "global" first, because nets depend on it. ADD and
- * DEL change everything that the file names, or nothing, because the node first checks all
- * requests. A node without transactions (stock LNet) keeps the changes before the first error. If
- * an added interface does not exist yet, the node waits for it. SHOW and EXEC append the replies of
- * the node to *@shown, which may be NULL.
+ * Carry out the sections of @file in order, but "global" first, because nets depend on it.
+ *
+ * If @how is LNETCTL_IMPORT_ADD or LNETCTL_IMPORT_DEL, the call changes everything that the file
+ * names, or nothing, because the node first checks all requests. Exception: stock LNet has no
+ * transactions, so it keeps the changes before the first error. If an interface to be added does
+ * not exist yet, the node waits for the interface.
+ *
+ * If @how is LNETCTL_IMPORT_SHOW or LNETCTL_IMPORT_EXEC, the call appends the replies of the node
+ * to *@shown, which may be NULL.
  */
 int lnetctl_import(struct lnetctl *c, const struct lnetctl_file *file, enum lnetctl_import how,
 		   struct lnetctl_node **shown);

@@ -73,8 +73,8 @@ static inline bool lnet_nid_same(const struct lnet_nid *a, const struct lnet_nid
 }
 
 /*
- * Compares the 20 bytes of two NIDs; the connection race also uses this order. Returns < 0, 0 or >
- * 0.
+ * Compares the 20 bytes of two NIDs. Returns < 0, 0 or > 0. If two nodes dial each other at the
+ * same time, the socket driver decides by the same order which connection it rejects.
  */
 static inline int lnet_nid_cmp(const struct lnet_nid *a, const struct lnet_nid *b)
 {
@@ -91,7 +91,10 @@ static inline bool lnet_nid_is_lo(const struct lnet_nid *nid)
 	return nid->type == LNET_LND_LO;
 }
 
-/* True if lnet_nid_to_nid4() loses nothing. So it is also true for ANY. */
+/*
+ * True if @nid has a 4-byte address or is LNET_NID_ANY, so that the 64 bits of lnet_nid_to_nid4()
+ * contain all of it.
+ */
 static inline bool lnet_nid_is_nid4(const struct lnet_nid *nid)
 {
 	return nid->size == 0 || lnet_nid_is_any(nid);
@@ -174,9 +177,10 @@ char *lnet_net_str(uint32_t net, char *buf);
 char *lnet_id_str(uint32_t pid, const struct lnet_nid *nid, char *buf);
 
 /*
- * Parse @text, which must be exactly one NID or net. Otherwise they return -EINVAL and change no
- * result. "ADDR" without a net is on tcp; "<?>" is ANY. IPv6 has no brackets or scope, and is not
- * link-local. The number of a net is 0..65535. A net may also be a 32-bit number.
+ * Both functions parse @text, which must be exactly one NID or one net. Otherwise they return
+ * -EINVAL and do not write to their result. "ADDR" without a net is on tcp; "<?>" is ANY. An IPv6
+ * address has no brackets or scope, and is not link-local. The number of a net is 0..65535. A net
+ * may also be a 32-bit number.
  */
 int lnet_nid_parse(struct lnet_nid *nid, const char *text);
 int lnet_net_parse(uint32_t *net, const char *text);
@@ -205,9 +209,9 @@ int lnet_ip6_parse(uint8_t ip[16], const char *text, unsigned int len);
 int lnet_num_parse(uint32_t *value, const char *text, unsigned int len, uint32_t limit);
 
 /*
- * A list of NID ranges: "10.0.[1-4/2].*@tcp1 192.168.0.0/16@tcp fd00::/64@tcp *@o2ib[1,3-5]".
- * Ranges in brackets match only NIDs with a 4-byte address, by its 32 bits. Masks and "*" also
- * match longer addresses.
+ * A list of NID ranges: "10.0.[1-4/2].*@tcp1 192.168.0.0/16@tcp fd00::/64@tcp *@o2ib[1,3-5]". If
+ * the address of a range has brackets, the range matches only NIDs with a 4-byte address. It
+ * compares all 32 bits of this address. Masks and "*" also match longer addresses.
  */
 #define LNET_NIDLIST_TEXT_MAX 4096	/* longest text accepted, bytes */
 struct lnet_nidlist_item;
@@ -235,10 +239,13 @@ bool lnet_nidlist_same(const struct lnet_nidlist *a, const struct lnet_nidlist *
 
 /*
  * Conversion of the first range of a list to and from the 32-bit words that stock LNet's tools and
- * module exchange. The words are, in order: the number of address expressions, the net type, the
- * number of ranges of the net's instance (0 for instance 0), and these ranges. Then, for each
- * expression, the number of its ranges, and these ranges. A range is {lo, hi, stride}. An IPv4
- * address has four expressions, any other address has one, and a net without address has none.
+ * module exchange. The words are, in this order:
+ * 1. the number of address expressions;
+ * 2. the net type;
+ * 3. the number of ranges of the net number (0 for net number 0), then these ranges;
+ * 4. for each address expression, the number of its ranges, then these ranges.
+ * A range is {lo, hi, stride}. An IPv4 address has four expressions, any other address has one, and
+ * a net without address has none.
  */
 #define LNET_NIDLIST_WORDS	512	/* number of words; no text of 128 bytes needs more */
 /*

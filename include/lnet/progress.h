@@ -18,7 +18,9 @@ enum lnet_progress_mode {
 	 * threads that call lnet_progress() poll; a service thread polls while no thread calls it
 	 */
 	LNET_PROGRESS_HYBRID,
-	/* only lnet_progress() polls; other calls only send the message that they request */
+	/*
+	 * only lnet_progress() polls; another call, such as lnet_put(), only sends its own message
+	 */
 	LNET_PROGRESS_MANUAL,
 	/*
 	 * one service thread per shard does all work; this costs two thread switches per round trip
@@ -56,8 +58,8 @@ int lnet_user_env_create(struct lnet_env **envp, const struct lnet_user_env_cfg 
 int lnet_user_env_start(struct lnet_env *env, struct lnet *ln);
 /*
  * Ends the progress before lnet_destroy(); not to be called from a handler. Ends the service
- * threads, makes waiting calls return -ESHUTDOWN, and waits until no thread polls. Descriptors may
- * still be deleted.
+ * threads, makes waiting calls return -ESHUTDOWN, and waits until no thread polls. Afterwards
+ * drivers may still remove their sockets from the environment.
  */
 void lnet_user_env_stop(struct lnet_env *env);
 void lnet_user_env_destroy(struct lnet_env *env);	/* after lnet_destroy(); NULL is fine */

@@ -20,8 +20,9 @@
 /* match bits of a ping (GET) or a push (PUT) to portal 0 */
 #define LNET_PING_MATCHBITS 0x8000000000000000ULL
 /*
- * Match bits of a GET to portal 0 + LNET_PORTAL_TRACKED that is a session open request, and of a
- * PUT to that portal that is a confirm message.
+ * Match bits of requests to portal 0 + LNET_PORTAL_TRACKED. LNET_OPEN_MATCHBITS: the request is a
+ * GET that opens a session (session open request). LNET_CONFIRM_MATCHBITS: the request is a PUT
+ * that advertises the requests of a session which the sender has finished (confirm message).
  */
 #define LNET_OPEN_MATCHBITS 0x8000000000000002ULL
 #define LNET_CONFIRM_MATCHBITS 0x8000000000000003ULL
