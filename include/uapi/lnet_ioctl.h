@@ -22,9 +22,16 @@
 #define LNET_IOC(nr) \
 	_IOC(_IOC_READ | _IOC_WRITE, LNET_IOC_TYPE, (nr), (nr) < 81 ? sizeof(__u64) : 184)
 
+/*
+ * Numbers of the requests. The first word of each comment names the struct of the request: `data'
+ * is struct lnet_ioc_data.
+ */
 enum lnet_ioc_nr {
 	LNET_IOC_UNCONFIGURE	= 56,	/* data */
-	/* data; @flags not 0: also add the nets that module parameters name */
+	/*
+	 * data: configures the node; if @flags is not 0, also adds the nets that module parameters
+	 * name
+	 */
 	LNET_IOC_CONFIGURE	= 59,
 	/* data: request to the console of the self-test, see lnet_lst.h */
 	LNET_IOC_LST		= 63,
@@ -37,12 +44,18 @@ enum lnet_ioc_nr {
 	LNET_IOC_GET_STATS	= 91,	/* stats */
 	LNET_IOC_SET_NUMA	= 98,	/* value */
 	LNET_IOC_GET_NUMA	= 99,	/* value */
-	/* udsp; the patterns follow the struct, or @bulk points to them */
+	/* udsp: the patterns follow the struct, or @bulk points to them */
 	LNET_IOC_ADD_UDSP	= 105,
 	LNET_IOC_DEL_UDSP	= 106,	/* udsp: @idx, -1 all */
-	/* udsp: the kernel writes the size of policy @idx to @idx */
+	/*
+	 * udsp: The caller sets @idx to the number of a policy. The kernel overwrites @idx with the
+	 * size in bytes of the struct and the patterns of the policy.
+	 */
 	LNET_IOC_GET_UDSP_SIZE	= 107,
-	/* udsp; @bulk_size: the size that request 107 returned, minus 32 */
+	/*
+	 * udsp: The kernel writes policy @idx. The caller sets @bulk_size to the bytes of the
+	 * patterns: the size that request 107 returned, minus the 32 bytes of the struct.
+	 */
 	LNET_IOC_GET_UDSP	= 108,
 	LNET_IOC_RESET_STATS	= 110,	/* data: set all statistics to 0 */
 };
@@ -115,10 +128,10 @@ struct lnet_ioc_stats {
 } __attribute__((__packed__));
 
 /*
- * @bulk points to the patterns of a policy: one for each end, in the order of LNET_IOC_UDSP_ENDS.
- * A pattern is a tag of four bytes and then words of four bytes:
+ * @bulk points to the patterns of a policy: one for each end, in the order of LNET_IOC_UDSP_ENDS. A
+ * pattern is a tag of four bytes, then words of four bytes, in this order:
  *	the number of address expressions;
- * the type of the net; 0: the policy has no pattern for this end;
+ *	the type of the net, or 0 if the policy has no pattern for this end;
  *	the number of ranges of the net number, then these ranges;
  *	for each address expression, the number of its ranges, then these ranges.
  * A range is three words: the first number, the last number, the stride.

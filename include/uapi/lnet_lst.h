@@ -234,8 +234,9 @@ struct lnet_lst_bulk_param {
 
 enum lnet_lst_cmd {
 	/*
-	 * "do" request with CREATE: new session, which with REPLACE ends another session; "do"
-	 * without CREATE: end the session; dump: show the session
+	 * "do" request with CREATE: begins a session. If it also has REPLACE, the new session ends
+	 * another session. "do" request without CREATE: ends the session. Dump request: shows the
+	 * session.
 	 */
 	LNET_LST_CMD_SESSIONS = 1,
 	LNET_LST_CMD_GROUPS,		/* dump request: list the groups and their nodes */

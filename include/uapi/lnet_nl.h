@@ -10,13 +10,16 @@
  *   port id	0				lnet_nl_user_port(name, uid)
  * rights	CAP_NET_ADMIN			root or the node's own uid may change, all may read
  *
- * Request: it has the flags REQUEST | ACK and those of the operation. In a request for a dump, the
- * version byte is the level of detail. Attributes are the text of a YAML body. A key and its scalar
- * are two successive attributes, each VALUE or INT_VALUE. LIST is a collection.
+ * A request has the flags REQUEST | ACK and those of its operation. If the request is for a dump,
+ * its version byte is the level of detail. The attributes of a request contain a YAML document. A
+ * key and its scalar are two successive attributes, each VALUE or INT_VALUE. An attribute LIST
+ * contains a YAML collection: a mapping or a sequence.
  *
- * Reply to a dump: a key table (flags CREATE | MULTI; a table that supersedes an earlier one also
- * has REPLACE), then a value message (MULTI) per item, then NLMSG_DONE. The key table numbers the
- * attributes of the value messages.
+ * The reply to a dump has three parts:
+ * 1. A key table, with the flags CREATE | MULTI. It assigns numbers to the attributes of the value
+ *    messages. If a key table supersedes an earlier one, it also has the flag REPLACE.
+ * 2. A value message per item, with the flag MULTI.
+ * 3. NLMSG_DONE.
  */
 #ifndef UAPI_LNET_NL_H
 #define UAPI_LNET_NL_H
@@ -38,8 +41,9 @@ enum lnet_nl_cmd {
 	LNET_NL_CPT_OF_NID	= 7,	/* dump */
 	LNET_NL_PEER_DIST	= 8,	/* dump */
 	/*
-	 * do, dump; stock LNet reserves the number and uses ioctl. The request is a list of one
-	 * rule: "idx" #n "src" T "dst" T "rte" T "priority" #n, or the keys of a dump.
+	 * do, dump; stock LNet reserves the number and uses ioctl. A "do" request is a list of one
+	 * policy with the keys "idx", "src", "dst", "rte" and "priority". "idx" and "priority" are
+	 * numbers, the others texts. The policy may also have the keys that a dump shows.
 	 */
 	LNET_NL_UDSP		= 9,
 	LNET_NL_PEER_FAIL	= 10,	/* do */
@@ -52,41 +56,52 @@ enum lnet_nl_cmd {
 	LNET_NL_STATS		= 16,	/* dump */
 
 	/*
-	 * Commands of this project only; stock LNet uses sysfs and ioctl for these purposes. T is a
-	 * text, #n a number.
+	 * Commands of this project only; stock LNet uses sysfs and ioctl for these purposes. Below,
+	 * T is a text, #n a number. "do" and "dump" are the two kinds of requests; "do" requests
+	 * differ by the flags CREATE and REPLACE. A header is the top key of the reply to a dump.
 	 *
-	 * TUNABLES: do: "name" value ..., all or nothing; the value may be "default". Dump: header
-	 * "global", mapping, one key per tunable, s64 or string; times are in seconds.
+	 * TUNABLES: A "do" request has a list of "name" value. The node sets all of these tunables
+	 * or none. The value may be "default". Dump: header "global", a mapping with one key per
+	 * tunable, s64 or string. Times are in seconds.
 	 *
-	 * STATS_RESET: do, no attributes: sets counters and latency statistics to 0.
+	 * STATS_RESET: A "do" request without attributes sets counters and latency statistics to 0.
 	 *
-	 * NODE: dump: header "node", mapping, "name" str, "version" str, "pid" u32, "uid" u32,
+	 * NODE: Dump: header "node", a mapping of "name" str, "version" str, "pid" u32, "uid" u32,
 	 * "configured" flag.
 	 *
-	 * EXPLAIN: dump: "nid" T. Header "explain", one item: the path that a request to T would
-	 * take now, the rank that decided, all candidates with their ranks, the timeouts.
+	 * EXPLAIN: The request for a dump has "nid" T. Dump: header "explain", one item. The item
+	 * has the path that a request to T would take now, and the rank that decided between the
+	 * candidates. It also has all candidates with their ranks, and the timeouts.
 	 *
-	 * RULES: do: a list of fault rules. CREATE: "kind" T and the parameters of faults.def, as
-	 * text or number. No flag: deletes the rules that have the given values of "id" #n, "kind"
-	 * T and "name" T. Dump: "kind" T; header "faults", "id" u32, "kind" str, "state" str,
-	 * "matched" u64, "hit" u64 and the parameters.
+	 * RULES: A "do" request has a list of fault rules. With CREATE, the node adds these rules:
+	 * "kind" T and the parameters of faults.def, as text or number. Without a flag, the node
+	 * deletes the rules that have the given values of "id" #n, "kind" T and "name" T. The
+	 * request for a dump has "kind" T. Dump: header "faults", "id" u32, "kind" str, "state"
+	 * str, "matched" u64, "hit" u64 and the parameters.
 	 *
-	 * RECORD: do: CREATE: starts the flight recorder, with at most "size" #bytes; no flag:
-	 * stops it. Dump: header "record", mapping: state and size. With "head" #1: also the head
-	 * of a file, in hexadecimal. With "from" #n, only while the recorder is stopped: header
-	 * "records", items with "data", which are trace records from number n on, in hexadecimal.
-	 * One dump may end before the last record.
+	 * RECORD: A "do" request with CREATE starts the flight recorder, with at most "size"
+	 * #bytes. A "do" request without a flag stops the recorder. Dump: header "record", a
+	 * mapping of state and size. If the request for the dump has "head" #1, the mapping also
+	 * has the head of a file, in hexadecimal. If the request has "from" #n, the reply has the
+	 * header "records", and items with "data": trace records from number n on, in hexadecimal.
+	 * The recorder must be stopped for this request. One such dump may end before the last
+	 * record.
 	 *
-	 * LIMITS: dump: "at bound" #1: only bounds that are reached now or have acted. Header
-	 * "limits", a sequence: "limit" str (its tunable), "per" str, "bound" u64, "most" u64,
-	 * "by" str, "at bound" flag, "counter" str, "hits" u64.
+	 * LIMITS: If the request for a dump has "at bound" #1, the reply has only bounds that are
+	 * reached now or have acted. Dump: header "limits", a sequence of "limit" str (tunable of
+	 * the bound), "per" str, "bound" u64, "most" u64, "by" str, "at bound" flag, "counter" str,
+	 * "hits" u64.
 	 *
-	 * TRANSACTION: do, no attributes. CREATE: begins one and discards the open transaction of
-	 * any socket. The node checks and stores later requests with LNET_NL_F_STAGED (NETS, PEERS,
-	 * UDSP, FAULT: CREATE or delete; RULES: CREATE; TUNABLES: REPLACE). REPLACE: carries out
-	 * all stored requests in their order, or none. It fails with ESTALE if CREATE had EXCL and
-	 * others have changed the configuration since. No flag: discards the transaction. The error
-	 * text of a request that fails on REPLACE begins with "request N: ", from 0.
+	 * TRANSACTION: "do" requests without attributes.
+	 * CREATE begins a transaction. If another transaction is open, on this or any other socket,
+	 * the node discards it. After CREATE, the node checks and stores the requests with
+	 * LNET_NL_F_STAGED. These are NETS, PEERS, UDSP and FAULT with CREATE or to delete, RULES
+	 * with CREATE, and TUNABLES with REPLACE.
+	 * REPLACE ends the transaction. The node carries out all stored requests in their order, or
+	 * none. If CREATE had the flag EXCL, and others have changed the configuration since then,
+	 * REPLACE fails with ESTALE. If a stored request fails, the error text begins with
+	 * "request N: "; N is the number of the request, from 0.
+	 * No flag: discards the transaction.
 	 */
 	LNET_NL_TUNABLES	= 64,
 	LNET_NL_STATS_RESET	= 65,
@@ -150,8 +165,9 @@ enum lnet_nl_type {
 #define LNET_NL_F_DUMP		0x300	/* show */
 #define LNET_NL_F_CREATE	0x400	/* add */
 /*
- * Configure: NIDs that can have IPv6 addresses. Nets, in this project only: add an interface whose
- * device or address does not exist yet.
+ * The meaning depends on the command. CONFIGURE: the node may have NIDs with IPv6 addresses. NETS,
+ * in this project only: the node adds an interface even if its device or address does not exist
+ * yet.
  */
 #define LNET_NL_F_APPEND	0x800
 /* the request is part of the transaction that its sender has begun */
