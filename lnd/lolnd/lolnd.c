@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The loopback driver passes messages from the node to itself. The next thread that may receive
- * does so, with one copy.
+ * The loopback driver passes messages from the node to itself. The next thread that may run
+ * handlers receives the messages, and copies each payload once. A caller of the API may not run
+ * handlers.
  */
 #include "plat.h"
 #include <lnet/lnd.h>
@@ -20,11 +21,18 @@
  * this attempt.
  */
 struct lo {
-	spinlock_t lock;		/* leaf; also protects att->link, att->lnd, rx->lnd */
+	/*
+	 * leaf lock: a thread that holds it takes no further lock. It also protects att->link,
+	 * att->lnd and rx->lnd of the messages in the driver.
+	 */
+	spinlock_t lock;
 	struct list_head queue;		/* attempts in AT_QUEUE */
 	struct list_head waiting;	/* attempts in AT_PARKED */
 	bool busy, stopped;
-	/* indexed by enum lo_place; only the addresses of the elements are used */
+	/*
+	 * att->lnd[1] is the address of an element, whose index (enum lo_place) is the place of the
+	 * attempt; the elements have no values
+	 */
 	char at[4];
 };
 

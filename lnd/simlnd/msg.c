@@ -4,8 +4,8 @@
 #include "lnet/model/model.h"
 
 /*
- * The link accepts messages up to this time before it can send them; further messages stay unsent
- * in the queue.
+ * In ns. The link accepts a message if it can send the message within this time. Otherwise the
+ * message stays unsent in the queue of its end.
  */
 #define TX_AHEAD_NS (2 * SIM_MS)
 #define HDR_BYTES 96U
@@ -75,8 +75,9 @@ void simlnd_msg_event_drop(sim_event_fn fn, void *arg)
 }
 
 /*
- * Completes the attempt of @m. With @keep, the network had all bytes, so the link sends them from a
- * copy.
+ * Completes the attempt of @m. With @keep, the network had all bytes of @m when the attempt ended,
+ * so the message still arrives. The sender may now change its memory, so the driver copies the
+ * payload first.
  */
 void simlnd_complete(struct lnet_pass *p, struct simlnd_msg *m, enum lnet_outcome how, bool keep)
 {
@@ -115,9 +116,12 @@ static struct simlnd_msg *msg_new(struct simlnd_end *end, const struct lnet_att 
 /* ---- sending --------------------------------------------------------------------------------- */
 
 /*
- * An untracked request must not be received twice. A tracked request may, except in a run that
- * drops windows early (!w->may_double). In such a run, a request that is rejected for lack of a
- * window may be retried with a new request ID. That is safe only if connections repeat nothing.
+ * Returns true if the link may deliver the message @hdr twice. An untracked request must not be
+ * received twice. A tracked request may, except in a run that drops windows early (!w->may_double).
+ *
+ * In such a run, the target may reject a request for lack of a window. The initiator may retry this
+ * request with a new request ID, which the target does not recognize as a duplicate. If a
+ * connection also repeated the first transmission, the target might execute the request twice.
  */
 static bool may_double(const struct sim_world *w, const struct lnet_hdr *hdr)
 {
@@ -179,7 +183,10 @@ static void double_msg(struct simlnd_end *end, const struct simlnd_msg *m,
 static void sim_msg_print(struct sim_world *w, const char *what, const struct simlnd_msg *m)
 {
 	static const char *const types[] = { "ACK", "PUT", "GET", "REPLY" };
-	/* the headers of all four types begin with the handle */
+	/*
+	 * the headers of all four types begin with the wire handle, so this handle is that of any
+	 * type
+	 */
 	const struct lnet_handle *h = &m->hdr.msg.ack.dst_wmd;
 	u64 bits = m->hdr.type == LNET_MSG_PUT ? m->hdr.msg.put.match_bits :
 		   m->hdr.type == LNET_MSG_GET ? m->hdr.msg.get.match_bits : 0;
@@ -454,7 +461,10 @@ static void arrive(struct sim_world *w, struct simlnd_msg *m)
 		return;
 	sim_msg_print(w, "arrives", m);
 	lnet_pass_begin(&p, lnet_ni_instance(sn->ni), LNET_PASS_DRIVER);
-	/* The message overtook WORD_ACCEPTED, which would precede the message on a stream. */
+	/*
+	 * The message overtook WORD_ACCEPTED, because each of them has a separate delay. On a TCP
+	 * stream, WORD_ACCEPTED would arrive first. So the message also opens the end.
+	 */
 	if (end->state == END_DIALING)
 		simlnd_up(&p, end, m->gen);
 	give_to_core(&p, end, m);
@@ -508,8 +518,8 @@ void simlnd_rx_stop(struct lnet_pass *p, struct lnet_ni *ni, struct lnet_rx *rx)
 }
 
 /*
- * Aborts receives in progress. Messages that wait for a buffer were read completely; half of them
- * stay.
+ * Aborts the receives in progress of @end. A message that waits for a buffer was read completely.
+ * So it stays with a probability of one half, unless the NI has stopped.
  */
 void simlnd_drop_in(struct lnet_pass *p, struct simlnd_end *end)
 {

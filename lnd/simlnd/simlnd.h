@@ -12,11 +12,14 @@
 #include "tests/sim/world.h"
 
 /*
- * A link connects each two NIs of a rail. Two NIs have at most one connection, and each end knows
- * the connection by its generation. If an end no longer has a generation, it does not receive
- * messages of this generation. The driver reads a large payload from the sender's memory when the
- * message arrives, as a network card does. The driver computes the hash of the payload when the
- * message is posted, and so detects memory that was released too early.
+ * A rail is a net on which each node has at most one NI. A link connects each pair of NIs on a
+ * rail. A link has at most one connection, and each end identifies the connection by its
+ * generation. An end does not receive messages of a generation other than its present one.
+ *
+ * When a message with a large payload arrives, the driver reads the payload from the sender's
+ * memory, as a network card does. The driver computes the hash of the payload when the message is
+ * posted, and again when the message arrives. So the driver detects memory that was released too
+ * early.
  */
 
 extern const struct lnet_lnd_ops simlnd_ops;
@@ -119,7 +122,10 @@ struct simlnd_ni *simlnd_ni_at(struct sim_world *w, u32 node, u32 rail);	/* NULL
 struct simlnd_end *simlnd_end_find(struct simlnd_ni *sn, const struct lnet_nid *nid);
 /* NULL: no memory, shutting down */
 struct simlnd_end *simlnd_end_make(struct simlnd_ni *sn, const struct lnet_nid *nid);
-/* The node has received a message of no current connection: resets the end of the sender. */
+/*
+ * @from has received a message of the connection @gen, which @from does not have. Sends a reset to
+ * @to, the sender of the message, so that the end at @to closes.
+ */
 void simlnd_send_reset(struct sim_world *w, u32 from, u32 to, u32 rail, u64 gen);
 /* From now on, the end uses the connection @gen, which it dialed or accepted. */
 void simlnd_up(struct lnet_pass *p, struct simlnd_end *end, u64 gen);
@@ -139,8 +145,8 @@ void simlnd_reset_node(struct sim_world *w, u32 node, s32 rail, s32 peer);
 void simlnd_pump(struct lnet_pass *p, struct simlnd_end *end);
 void simlnd_complete(struct lnet_pass *p, struct simlnd_msg *m, enum lnet_outcome how, bool keep);
 /*
- * The connection failed: ends receives in progress, and half of the messages that wait for a
- * buffer.
+ * The connection of @end failed: aborts the receives in progress. Each message that waits for a
+ * buffer is dropped with a probability of one half.
  */
 void simlnd_drop_in(struct lnet_pass *p, struct simlnd_end *end);
 void simlnd_msg_event_drop(sim_event_fn fn, void *arg);

@@ -15,7 +15,8 @@
  * static data.
  */
 struct skel {
-	spinlock_t lock;		/* the driver never holds it while it calls the core */
+	/* the driver calls no function of the core while it holds this lock */
+	spinlock_t lock;
 	/* attempts that the driver has and has not completed, by att->link */
 	struct list_head queue;
 	bool stopped;
