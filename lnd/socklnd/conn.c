@@ -143,7 +143,7 @@ void sock_conn_released(struct sock_conn *c)
 	sn->nr_conns--;
 	if (c->peer)
 		c->peer->pins--;
-	/* a connection can have a claim without a message when it is closed */
+	/* a closed connection may have a claim (bytes reserved for a payload) without a message */
 	sock_receive_unclaim(c);
 	sock_stash_drop(c);
 	sock_host_put(sn, c->host);
@@ -185,7 +185,11 @@ void sock_conn_shut(struct lnet_pass *p, struct sock_conn *c, bool abort)
 	sn->io->shut(c, abort);
 }
 
-/* Lock held. The peer may have accepted the HELLO, so the next set needs another incarnation. */
+/*
+ * Lock held. Ends the dial of @peer. If the dial sent its HELLO and no set exists, the peer may
+ * have accepted the HELLO, and may have a set with its incarnation. So the next set of this node
+ * needs another incarnation.
+ */
 static void dial_end(struct sock_peer *peer)
 {
 	if (peer->dial->state == CONN_WAIT_REPLY && list_empty(&peer->conns))
@@ -258,9 +262,10 @@ static void owe_lost(struct sock_peer *peer, enum lnet_outcome how)
 }
 
 /*
- * Lock held. Reports that the set is closed. If the peer did not notice this, it still counts the
- * old connections, and may reject those of the next set. So the next set gets another incarnation.
- * A dial for the lost set has sent the old incarnation, so that dial is closed also.
+ * Lock held. Gives the next set with @peer another incarnation, by which the peer detects that the
+ * old set is closed. Otherwise a peer that did not notice the end would still count the old
+ * connections, and might reject those of the next set. A dial that waits for its reply has already
+ * sent the old incarnation. So this function also closes the dial.
  */
 static void set_reincarnate(struct lnet_pass *p, struct sock_peer *peer)
 {

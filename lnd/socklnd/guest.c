@@ -27,7 +27,11 @@ u64 sock_guests_max(const struct sock_ni *sn)
 	return sn->opens_cap ? min_t(u64, most, sn->opens_cap) : most;
 }
 
-/* Returns at least two sets for any value of the tunable, so that a peer can replace its set. */
+/*
+ * Returns the number of open connections that one address may have. This number suffices for two
+ * connection sets, even if the tunable conns_per_address is lower. So a peer can open a new set
+ * before its old set ends.
+ */
 u64 sock_guests_per_address(const struct sock_ni *sn)
 {
 	u64 share = min(READ_ONCE(sock_tun(sn)->conns_per_address), sock_guests_max(sn) / SHARE);

@@ -58,7 +58,11 @@ static struct sock_source *source_get(struct sock_halfs *hs, const u8 *addr)
 	return s;
 }
 
-/* If the class of @s does not change, @s keeps its position in the list of the class. */
+/*
+ * Sets the number of half-open connections of the address @s. hs->classes[] has a list per class of
+ * addresses; the class is the binary logarithm of the number. If the class does not change, @s
+ * keeps its position in the list.
+ */
 static void source_set_nr(struct sock_halfs *hs, struct sock_source *s, u32 nr)
 {
 	bool moves = !s->nr || ilog2(s->nr) != ilog2(nr);

@@ -55,9 +55,10 @@ void sock_half_del(struct sock_halfs *hs, struct sock_half *h);
 struct sock_half *sock_half_excess(const struct sock_halfs *hs, const struct sock_half *newest,
 				   u64 per_address, u64 total);
 /*
- * Returns the oldest connection of an address with the most connections, to a factor of two. So an
- * address with few connections keeps them while another address has many. If each address has one
- * connection, returns the oldest of all. NULL: none.
+ * Returns the oldest half-open connection of an address with many of them. No other address has
+ * twice as many connections as the chosen address. So an address with few connections keeps them
+ * while another address has many. If each address has one connection, returns the oldest connection
+ * of all. NULL: none.
  */
 struct sock_half *sock_half_most(const struct sock_halfs *hs);
 

@@ -148,9 +148,9 @@ static void hello_reject(struct lnet_pass *p, struct sock_conn *c, u32 version,
 
 /*
  * Lock held. The peer dials although this node has a set with the peer. The peer may have lost this
- * set, and without traffic this node does not notice the loss. So a keepalive checks the set. If
- * the set is dead, a reset replies and ends the set; then this node accepts the peer's next
- * connection.
+ * set, and without traffic this node does not notice the loss. So this function sends a keepalive
+ * on the set. If the peer has lost the set, its TCP replies with a reset, which ends the set at
+ * this node. Then this node accepts the peer's next connection.
  */
 static void doubt_set(struct sock_peer *peer)
 {
@@ -200,8 +200,9 @@ static void hello_judge(struct lnet_pass *p, struct sock_conn *c, const struct l
 	if (comes_from_elsewhere(p, c, h, peer))
 		return;
 	/*
-	 * Does not apply in a pause between dials: the peer may reach this node while this node
-	 * does not reach the peer.
+	 * If both nodes dial each other, this node rejects the connection of a peer with a lower
+	 * NID. In a pause between its own dials, this node does not reject such a connection. The
+	 * peer may be able to reach this node even if this node cannot reach the peer.
 	 */
 	if (peer->dial && lnet_nid_cmp(&peer->nid, &sn->nid) < 0) {
 		sock_count(sn, rejected_race);
@@ -259,8 +260,9 @@ static bool nid_is_ours(struct lnet *ln, const struct lnet_nid *nid)
 }
 
 /*
- * Returns NULL, or the reason why the sender of the HELLO cannot be the peer interface @pni. A node
- * reaches its local NIDs through the loopback driver, whose peer entry has all local NIDs.
+ * Returns NULL, or the reason why the sender of the HELLO cannot be the peer interface @pni. A
+ * look-up of any NID of this node finds the peer interface of the loopback driver. So if the NID of
+ * @pni is the loopback NID, the HELLO has a NID of this node.
  */
 static const char *nid_is_false(const struct sock_conn *c, const struct lnet_nid *nid,
 				const struct lnet_peer_ni *pni)
@@ -299,7 +301,7 @@ static u64 address_rule(const struct sock_ni *sn)
 /*
  * Returns NULL, or the reason why the HELLO may not have @nid. Any user of a host may use a port
  * above 1023. So a HELLO from such a port may have only the NID of its address, for any value of
- * the tunable.
+ * the tunable hello_address.
  */
 static const char *address_is_false(const struct sock_conn *c, const struct lnet_nid *nid)
 {

@@ -182,7 +182,10 @@ static bool kern_sock_has_room(struct socket *sock)
 	if (sk_stream_is_writeable(sock->sk))
 		return true;
 	set_bit(SOCK_NOSPACE, &sock->flags);
-	/* either on_write_space() sees the bit, or this thread sees the free space */
+	/*
+	 * TCP calls on_write_space() only if it sees SOCK_NOSPACE. If space became free before TCP
+	 * saw the bit, the second check below sees the free space. So no wake-up is lost.
+	 */
 	smp_mb__after_atomic();
 	return sk_stream_is_writeable(sock->sk);
 }
@@ -316,8 +319,9 @@ static bool kern_conn_claim_closed(struct kern_ni *kn, struct sock_conn *c)
 }
 
 /*
- * If the peer has all bytes, closes the socket without a reset, and its namespace may end.
- * Otherwise resets the socket.
+ * Closes the socket of @c. If the peer has acknowledged all bytes (TCP_FIN_WAIT2), the connection
+ * ends without a reset. In this case, the network namespace of the socket may end before the
+ * connection. Otherwise resets the connection.
  */
 static void kern_conn_release(struct kern_ni *kn, struct sock_conn *c)
 {
@@ -388,8 +392,8 @@ static bool is_dead(const struct sock *sk)
 }
 
 /*
- * Returns true if more bytes can be read. Their callbacks may have run before the last read, and
- * are not repeated.
+ * Returns true if more bytes can be read from @c. For these bytes, the callbacks of the socket may
+ * have run before the last read, and they do not run again. So the worker must read again.
  */
 static bool has_more(const struct sock_conn *c, const struct sock *sk)
 {
@@ -467,8 +471,8 @@ static bool raise_closed(struct kern_ni *kn)
 }
 
 /*
- * Passes no staging memory, because kern_io_want() has woken the workers of connections whose reads
- * resume.
+ * Calls sock_tick() without staging memory, so sock_tick() reads from no connection. If reads of a
+ * connection resume, kern_io_want() has already woken the worker of the connection, which reads.
  */
 static bool tick_ready(struct lnet_poll *poll, unsigned long events)
 {

@@ -22,8 +22,9 @@ struct kern_ni {
 	/* port of the listener that this NI owns or shares; 0: none [cfg] */
 	u16 listen_port;
 	struct lnet_poll accept, tick, link;	/* listener, timer, device */
-	struct lnet_alarm alarm;	/* of tick */
-	struct lnet_alarm again;	/* of link: set only while watched [watched_lock] */
+	struct lnet_alarm alarm;	/* alarm of @tick */
+	/* alarm of @link; set only while the NI is in the list of watched NIs [watched_lock] */
+	struct lnet_alarm again;
 	u64 news_ns;			/* last event or change of the device [link's ready()] */
 	u64 armed_ns;			/* time of the alarm; U64_MAX: not set [sn.lock] */
 	u32 nr_closed;			/* connections to release [sn.lock] */

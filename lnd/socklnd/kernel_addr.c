@@ -50,7 +50,11 @@ static void set_tos(const struct kern_ni *kn, struct socket *sock)
 		kern_option_set_int(sock, IPPROTO_IPV6, IPV6_TCLASS, tos);
 }
 
-/* Memory reclaim takes the lock of these sockets, but never the lock of a program's socket. */
+/*
+ * Gives the sockets of the driver separate lock classes of lockdep. Memory reclaim takes the lock
+ * of these sockets, but never the lock of a program's socket. In one common class, lockdep would
+ * report a deadlock that cannot occur.
+ */
 static void set_lock_class(struct sock *sk)
 {
 #ifdef CONFIG_DEBUG_LOCK_ALLOC
@@ -114,8 +118,9 @@ static int bound_socket(struct kern_ni *kn, u16 port, struct socket **sockp)
 }
 
 /*
- * Returns 0 if the socket is connecting or connected. -EADDRNOTAVAIL: no interface has the address.
- * -EADDRINUSE: an NI of this address uses the port, perhaps only for connections to @to.
+ * Connects from the source port @port. Returns 0 if the socket is connecting or connected.
+ * -EADDRNOTAVAIL: no interface has the address of the NI. -EADDRINUSE: an NI with this address uses
+ * @port, for all connections or only for one to @to.
  */
 static int kern_port_connect(struct kern_ni *kn, struct sock_addr *to, u16 port,
 			     struct socket **sockp)

@@ -16,7 +16,10 @@
 #define LOOK_SOON_NS	50000000ULL
 #define NEWS_NS		2000000000ULL
 
-/* The list of all NIs. IPv6 calls its notifiers with soft interrupts disabled. */
+/*
+ * The list of all NIs, and its lock. IPv6 calls its notifiers with soft interrupts disabled. So
+ * each thread takes the lock with soft interrupts disabled.
+ */
 static DEFINE_SPINLOCK(watched_lock);
 static LIST_HEAD(watched);
 
@@ -35,15 +38,18 @@ static struct net_device *kern_device_find(const struct kern_ni *kn)
 }
 
 /*
- * Returns true for Not IFF_RUNNING, which changes only when the kernel reports the carrier. */
+ * Returns true if the device is up and has a carrier. Does not use IFF_RUNNING, because this flag
+ * changes only when the kernel reports the carrier.
+ */
 static bool kern_device_is_up(const struct net_device *dev)
 {
 	return dev->flags & IFF_UP && netif_running(dev) && netif_carrier_ok(dev) &&
 	       !netif_dormant(dev);
 }
 
-/* @ifname is empty, no
- * device has the address.
+/*
+ * Reads the present state of the NI's device. If no device has the address of the NI, @ifname is
+ * empty afterwards.
  */
 static void kern_link_check(const struct kern_ni *kn, struct lnet_link *now, char ifname[IFNAMSIZ],
 			    int *node)

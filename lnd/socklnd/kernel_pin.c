@@ -37,8 +37,8 @@ static struct kern_pin *kern_pin(struct sock_pin *pin)
 }
 
 /*
- * Any context. The pin may be freed at once. The NI stays for an RCU grace period after its last
- * pin.
+ * Any context. As soon as PIN_FREE is set, another thread may free the pin, so the code below does
+ * not read the pin again. The NI exists for an RCU grace period after its last pin was freed.
  */
 static void on_pin_released(struct sk_buff *skb, struct ubuf_info *ubuf, bool success)
 {

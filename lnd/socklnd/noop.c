@@ -7,8 +7,8 @@
 #include "lnd/socklnd/socklnd.h"
 
 /*
- * Queued acknowledgements per connection: NOOPS_OWN do not count against unsent_budget; the other
- * number is the maximum.
+ * NOOPS_MAX: most acknowledgements that may be queued on a connection. The first NOOPS_OWN of them
+ * do not count against unsent_budget.
  */
 #define NOOPS_MAX	1024U
 #define NOOPS_OWN	16U

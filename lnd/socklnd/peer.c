@@ -303,11 +303,15 @@ static void peer_queue_expire(struct lnet_pass *p, struct sock_peer *peer, u64 n
 #define FIRST_DIAL_NS	(600 * (u64)NSEC_PER_MSEC)
 
 /*
- * Returns true if a dial may end early, because a SYN may be lost. A long path also delays the
- * reply, so each dial that ends early doubles the least time of the next dial, until a dial
- * succeeds. The first value is the time of the last successful dial: a rail that recovers must not
- * wait longer than was ever needed. Before the first success, a dial has at least 1.5 times the
- * time of SYN and HELLO at a round-trip time of 200 ms.
+ * Returns true if the dial of @c may end before its deadline. The SYN of the dial may be lost; the
+ * next dial sends a SYN again.
+ *
+ * A long path also delays the reply. So each dial that ends early doubles the least duration of the
+ * next dial, until a dial succeeds. The doubling begins with the duration of the last successful
+ * dial, because a rail that recovers must not wait longer than was ever needed.
+ *
+ * Before the first success, the least duration is FIRST_DIAL_NS. It is 1.5 times the time of SYN
+ * and HELLO at a round-trip time of 200 ms.
  */
 static bool may_redial(struct sock_conn *c, u64 now_ns)
 {
@@ -344,8 +348,12 @@ static void dial_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns, b
 }
 
 /*
- * Serves late zero-copy acknowledgements. At the deadline of the message, completes the message.
- * The set stays open until the deadline of the acknowledgement. False: the set must end.
+ * Checks the zero-copy acknowledgements that this node has requested from @peer. At the deadline of
+ * a message, completes the message even without its acknowledgement. The set stays open until the
+ * deadline of the acknowledgement.
+ *
+ * Returns false if the set must end. In this case, the deadline of an acknowledgement has passed,
+ * or a socket may still read the memory of an expired message.
  */
 static bool cookie_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns, u64 *next_ns)
 {
@@ -392,12 +400,13 @@ static bool is_moving(const struct sock_conn *c, u64 now_ns)
 }
 
 /*
- * Ends encoded messages that are not fully written at their deadline. Returns true if the set must
- * end. Otherwise the driver completes only the message, and keeps a copy of its bytes in the
- * stream.
+ * Handles encoded messages of @c that are not fully written at their deadline. Returns true if the
+ * set must end. Otherwise the driver completes only these messages, and keeps copies of their bytes
+ * in the stream.
  *
- * The driver does so while bytes are written, however slowly, if unsent_budget permits the copy.
- * The driver also does so for a small message if the set holds a message that is sent only once.
+ * The set stays open in two cases:
+ * 1. Bytes are still being written, however slowly, and unsent_budget permits the copy.
+ * 2. The message is small, and the set holds a message that neither node retransmits.
  */
 static bool txs_tick(struct lnet_pass *p, struct sock_conn *c, u64 now_ns, u64 *next_ns)
 {
@@ -474,8 +483,9 @@ static void packets_tick(struct sock_conn *c, u64 now_ns)
 }
 
 /*
- * Returns the time until the next check of the progress of @c. The time grows while there is no
- * progress. So many peers that acknowledge nothing do not delay the timers of other peers.
+ * Returns the time until the next check of the progress of @c. The longer @c makes no progress, the
+ * longer this time is. So even if many peers acknowledge nothing, their checks do not delay the
+ * timers of other peers.
  */
 static u64 check_pause_ns(const struct sock_conn *c, u64 now_ns)
 {
@@ -569,7 +579,10 @@ void sock_peer_tick(struct lnet_pass *p, struct sock_peer *peer, u64 now_ns)
 
 /* ---- removal by the core ---- */
 
-/* A later connection of the same NID belongs to another peer entry. */
+/*
+ * The core removes @pni. The driver no longer finds its struct sock_peer by the NID. So if the same
+ * NID connects later, its connection belongs to another peer entry.
+ */
 void sock_peer_gone(struct lnet_ni *ni, struct lnet_peer_ni *pni)
 {
 	struct sock_ni *sn = sock_ni_of(ni);

@@ -8,8 +8,11 @@
 /* if less of a payload is missing, the driver reads it through the staging memory */
 #define DIRECT_MIN	2048U
 #define LARGE_MIN	65536U
-#define READS_MAX	16	/* reads per turn after a large message */
-/* otherwise: one read has thousands of messages, and other connections wait */
+#define READS_MAX	16	/* most reads per turn after a large message */
+/*
+ * Most reads per turn after other messages. One read can contain thousands of small messages, and
+ * other connections wait meanwhile.
+ */
 #define READS_SMALL	2
 
 enum { RX_LANDED = 1 };		/* in rx->lnd_flags: receive() was called before later() */
@@ -247,7 +250,10 @@ static bool claim(struct lnet_pass *p, struct sock_conn *c, const struct stage *
 	return fits;
 }
 
-/* Drops the claim of @c, because @c does not receive the payload or needs no claim for it. */
+/*
+ * Releases the claim of @c: the bytes that are reserved for its payload. Called if @c does not
+ * receive the payload, or needs no reservation for it.
+ */
 static void unclaim(struct lnet_pass *p, struct sock_conn *c)
 {
 	if (!READ_ONCE(c->claim))
