@@ -20,8 +20,8 @@
 /* longest time that a discovery round waits for the first pings */
 #define ROUND_NS	(500 * (u64)NSEC_PER_MSEC)
 /*
- * number of bytes by which a ping for a proof requests more than a multiple of LNET_PINGINFO_MIN;
- * by it, lnet_ping_reply() of the peer recognizes that the ping is not for discovery
+ * A ping for a proof requests this number of bytes more than a multiple of LNET_PINGINFO_MIN. By
+ * them, lnet_ping_reply() of the peer recognizes that the ping is not for discovery.
  */
 #define NOT_DISCOVERY	4U
 #define VISITS		32U	/* maximum of replies that one visit of the worker evaluates */

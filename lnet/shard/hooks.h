@@ -38,8 +38,8 @@ struct lnet_rx_kind {
 /* A kind of operations that a higher folder creates. */
 struct lnet_op_kind {
 	/*
-	 * hdr() and payload() fill in the header and the payload of @op; hdr->dest_nid is already
-	 * the NID to which the path of the attempt leads, and hdr() does not change it
+	 * hdr() and payload() fill in the header and the payload of @op. hdr() does not change
+	 * hdr->dest_nid, which is already the NID to which the path of the attempt leads.
 	 */
 	void (*hdr)(const struct lnet_op *op, struct lnet_hdr *hdr);
 	void (*payload)(const struct lnet_op *op, struct lnet_buf *buf);

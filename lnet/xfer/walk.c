@@ -11,7 +11,7 @@
 
 #define WALK_HOLD 64		/* operations per lock hold */
 #define SLICE 256U		/* operations that one slice visits */
-/* a slice ends after this number of operations that were retried or chose a path again in one slice */
+/* a slice ends after it has retried this number of operations, or chosen their paths again */
 #define SLICE_ACTS 64U
 #define REST_NS ((u64)NSEC_PER_MSEC)	/* pause between two walks */
 
