@@ -91,13 +91,13 @@ def test_refused():
          "line 7: --cpt '[1-0]': expected a list such as [0,1] or 0-3"),
         ("net:\n- net type: tcp\n  local NI(s):\n  - nid: 127.0.0.3@tcp\n    CPT: [77]\n",
          "line 7: invalid value '77' for key 'CPT': CPTs of this node are 0 to"),
-        ("net:\n- net type: tcp\n  local NI(s):\n  - nid: 127.0.0.3@tcp1\n", "line 6: the NID is not on the net"),
+        ("net:\n- net type: tcp\n  local NI(s):\n  - nid: 127.0.0.3@tcp1\n", "line 6: the net of 'nid' must be that of its 'net type'"),
         ("net:\n- net type: tcp\n  local NI(s):\n  - nid: 10.255.255.1@tcp\n",
          "line 6: cannot add interface 10.255.255.1@tcp"),
         ("net:\n- net type: tcp\n  local NI(s):\n  - nid: 127.0.0.2@tcp\n",
          "line 6: interface 127.0.0.2@tcp already exists"),
-        ("ip2nets:\n- ip-range:\n    0: 10.*.*.*\n", "line 4: a rule must begin with its 'net-spec'"),
-        ("ip2nets:\n- net-spec: tcp\n  ip-range:\n    0: 10.*.*\n", "line 6: not a pattern"),
+        ("ip2nets:\n- ip-range:\n    0: 10.*.*.*\n", "line 4: each item of 'ip2nets' must have a 'net-spec'"),
+        ("ip2nets:\n- net-spec: tcp\n  ip-range:\n    0: 10.*.*\n", "line 6: not a valid pattern of IP addresses"),
         ("ip2nets:\n- net-spec: tcp\n  ip-range:\n    0: 10.255.255.*\n", "line 3: No ip2nets rules applied"),
         ("ip2nets:\n- net-spec: tcp\n  interfaces:\n    0: nosuch0\n", "line 3: No ip2nets rules applied"),
         ("route:\n- net: tcp9\n", "line 4: 'gateway' is missing"),
@@ -113,7 +113,7 @@ def test_refused():
         check("import of %r" % text, rc == 234 and error_of(err) and "%s %s" % (path, words) in err, (rc, err))
         rc, _, err = node.ctl("apply", path)
         err = placed(err)
-        where = "%s %s" % (path, re.sub(r"(line \d+: )(--cpt|the NID|.*'CPT'|'bogus').*", "line ", words))
+        where = "%s %s" % (path, re.sub(r"(line \d+: )(--cpt|the net of|.*'CPT'|'bogus').*", "line ", words))
         check("apply of %r" % text, rc == 234 and where in err or "already exists" in words, (rc, err))
         if "already exists" in words:
             node.ok("apply", write("good.yaml", before))

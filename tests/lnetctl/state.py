@@ -125,7 +125,7 @@ def test_torn():
         started, said = start_with(name, torn)
         check(name, not started and os.path.join(TMP, name) in said, said)
         if name != "nul":
-            check("%s: it says what to do" % name, "remove it to start without one" in said, said)
+            check("%s: it says what to do" % name, "remove it to start without a configuration" in said, said)
 
 
 def test_fifo():

@@ -171,7 +171,7 @@ def names_value(said, value):
 
 
 def says_accepted(said, accepted):
-    forms = (accepted, re.sub("^an? ", "", accepted), "net such as tcp")
+    forms = (accepted, re.sub("^an? ", "", accepted), "net such as tcp", "nets such as tcp")
     if "NID" in accepted:
         forms += ("NID such as", "NIDs such as")
     return any(form in said for form in forms + LISTED)
