@@ -312,7 +312,8 @@ def test_apply_configures():
     node = Node("fresh").start()
     text = "global:\n  retry_count: 5\npeer:\n- primary nid: 10.1.1.1@tcp\n"
     out = node.ok("plan", "-", stdin=text)
-    check("plan says so", "the node is not configured: 'lnetctl apply' configures it" in out.replace("''", "'") and "1 added" in out, out)
+    said = out.replace("''", "'")
+    check("plan says so", "the node is not configured: 'lnetctl apply' configures it" in said and "1 added" in out, out)
     rc, out, err = node.ctl("apply", "-", stdin=text.replace("5", "999"))
     check("a file with a mistake", rc == 234 and "retry_count" in err, (rc, out, err))
     rc, out, err = node.ctl("apply", "-", stdin="")
