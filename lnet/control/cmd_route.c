@@ -80,9 +80,7 @@ static int route_req_add(struct lnet *ln, const struct route_req *r, bool restor
 		return lnet_ctl_fail(e, rc, "%s cannot be the gateway to %s: %s", nid,
 				     lnet_net_str(r->cfg.net, net), bad_gateway(&r->cfg));
 	case -EBUSY:
-		return lnet_ctl_fail(e, rc,
-				     "gateway %s is busy: requests to it are in flight all the "
-				     "time; try again later",
+		return lnet_ctl_fail(e, rc, "gateway %s is busy with requests: try again later",
 				     nid);
 	default:
 		return lnet_ctl_fail(e, rc, "cannot add the route: %s", lnet_ctl_why(rc));

@@ -86,6 +86,8 @@ def session_seeds():
     seed("session", "window-full-restart", run(1, ("TUNE", 0x80, u16(2)), ("TUNE", 1, u16(0)), get, rule(PUTS,
         "DELAY", 2),
                                                put, put, put, put, noack, ("RESTART",), ("RELEASE",), later))
+    seed("session", "window-full-rejected", run(1, ("TUNE", 0x80, u16(2)), get, later, rule(PUTS, "LOSE", 9), put, put,
+                                                put, put, forge(0x01, b"\0", b"\0" + u32(0xffffff01)), later))
     seed("session", "opening-lost", run(1, rule(CORE, "DELIVER", 1, 0), rule(CORE, "LOSE", 9, 0), put, ("RUN", 110,
         110),
                                         put, later, ("RUN", 200, 200), put))
