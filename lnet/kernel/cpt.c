@@ -291,7 +291,8 @@ static void cpts_measure(struct cpts *c)
 	for (i = 0; i < c->nr; i++)
 		for (j = 0; j < c->nr; j++)
 			c->distance[i][j] = cpt_distance(c, i, j);
-	for_each_online_node(node) c->of_node[node] = cpt_nearest(c, node);
+	for_each_online_node(node)
+		c->of_node[node] = cpt_nearest(c, node);
 }
 
 int lnet_cpts_init(const char *text, unsigned int nr)

@@ -327,7 +327,7 @@ static void wait_credit(struct lnet_fwd *fwd)
 {
 	struct lnet_fwd *leader;
 
-	list_for_each_entry (leader, &fwd->flow->leaders[fwd_is_large(fwd)], lead)
+	list_for_each_entry(leader, &fwd->flow->leaders[fwd_is_large(fwd)], lead)
 		if (leader->rx->from == fwd->rx->from) {
 			list_add_tail(&fwd->wait, &leader->behind);
 			return;

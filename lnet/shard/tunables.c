@@ -176,19 +176,14 @@ static void words_text(const struct lnet_tunable_info *info, char *buf, size_t s
 /* Prints a time in the largest unit that divides it, as lnet_tunable_parse() accepts it. */
 static void time_text(u64 ns, char *buf, size_t size)
 {
-	static const struct {
-		u64 ns;
-		const char *unit;
-	} units[] = {
-		{ 3600 * NSEC_PER_SEC, "h" }, { 60 * NSEC_PER_SEC, "m" }, { NSEC_PER_SEC, "s" },
-		{ NSEC_PER_MSEC, "ms" }, { NSEC_PER_USEC, "us" }, { 1, "ns" },
-	};
-	u64 nr = ns;
-	unsigned int i = 0;
+	const struct suffix *best = NULL, *s, *end = suffixes + ARRAY_SIZE(suffixes);
 
-	while (ns && (nr = div64_u64(ns, units[i].ns)) * units[i].ns != ns)
-		i++;
-	scnprintf(buf, size, "%llu%s", nr, ns ? units[i].unit : "");
+	for (s = suffixes; ns && s < end; s++)
+		if (s->unit == LNET_UNIT_NS && *s->text && (!best || s->scale > best->scale) &&
+		    div64_u64(ns, s->scale) * s->scale == ns)
+			best = s;
+	scnprintf(buf, size, "%llu%s", best ? div64_u64(ns, best->scale) : 0,
+		  best ? best->text : "");
 }
 
 void lnet_tunable_range(const struct lnet_tunable_info *info, char *buf, size_t size)

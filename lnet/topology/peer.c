@@ -27,7 +27,7 @@ static struct lnet_peer_ni *hash_find(struct lnet *ln, const struct lnet_nid *ni
 {
 	struct lnet_peer_ni *pni;
 
-	hlist_for_each_entry (pni, nid_bucket(ln, nid), hash)
+	hlist_for_each_entry(pni, nid_bucket(ln, nid), hash)
 		if (lnet_nid_same(&pni->nid, nid))
 			return pni;
 	return NULL;

@@ -138,8 +138,8 @@ void lnet_att_move(struct lnet_pass *p, struct lnet_att *att, enum lnet_att_stat
 /* [sh] Frees @att, which waits for credits or awaits its reply, and removes it from its queue. */
 void lnet_att_drop(struct lnet_pass *p, struct lnet_att *att);
 /*
- * [sh] Moves @att from FREE to WAIT_LARGE (if limited), WAIT_PEER, WAIT_NI and WIRE, as far as the
- * credits permit.
+ * [sh] Moves @att from FREE through WAIT_LARGE (if limited), WAIT_PEER and WAIT_NI to WIRE. @att
+ * stays in the first of these states for which a credit is missing.
  */
 void lnet_att_enter(struct lnet_pass *p, struct lnet_att *att, struct lnet_path *path);
 /*

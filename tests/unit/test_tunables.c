@@ -193,6 +193,28 @@ static void test_taken(void)
 			   rows[i].taken, rows[i].name);
 }
 
+/* Errors print these texts, and `lnetctl set' accepts both ends of each. */
+static void test_range_text(void)
+{
+	static const struct {
+		const char *name, *text;
+	} rows[] = {
+		{ "retry_count", "0 to 255" },
+		{ "transaction_timeout", "1ms to 1h" },
+		{ "flap_hold", "0 to 1h" },
+		{ "min_recovery_ping_interval", "1ms to 1m" },
+		{ "max_recovery_ping_interval", "1s to 24h" },
+		{ "hedge", "0, 1, on or off" },
+	};
+	unsigned int i;
+	char text[48];
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		lnet_tunable_range(lnet_tunable_find(rows[i].name), text, sizeof(text));
+		UNIT_TEXT(text, rows[i].text, rows[i].name);
+	}
+}
+
 UNIT_SUITE(tunables,
 	   { "cfg-005 cfg-015 cfg-025: each takes both ends of its range and nothing beyond",
 	     test_ranges },
@@ -200,4 +222,5 @@ UNIT_SUITE(tunables,
 	   { "recovery_interval is accepted and ignored", test_ignored },
 	   { "cfg-015: setting one changes no other", test_independent },
 	   { "lnt-070 cfg-020 cfg-025: defaults", test_defaults },
-	   { "cfg-025 cfg-030: values read from text by their unit", test_texts })
+	   { "cfg-025 cfg-030: values read from text by their unit", test_texts },
+	   { "in which units are the ranges of tunables printed?", test_range_text })
